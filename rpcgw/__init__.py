@@ -1,0 +1,98 @@
+"""rpcgw: typed Python procedures as JSON-RPC, MCP and browser tools.
+
+What a plugin author imports, as `import rpcgw as rpc`. Names are resolved when they are first used (PEP 562), so that
+importing the package costs nothing.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "rpcgw.api.context": ("CallContext", "Principal"),
+    "rpcgw.api.errors": (
+        "ApplicationError",
+        "AssertionFailed",
+        "AsyncError",
+        "BatchError",
+        "ConfigError",
+        "DataNotFound",
+        "InternalError",
+        "InvalidParams",
+        "InvalidRequest",
+        "LockedError",
+        "LogicError",
+        "MethodNotFound",
+        "ParseError",
+        "RpcError",
+        "RpcGatewayError",
+        "RuntimeFault",
+        "ServerError",
+        "TokenInvalid",
+        "TokenNotSent",
+    ),
+    "rpcgw.api.events": (
+        "ErrorRaised",
+        "PostExecute",
+        "PostResponse",
+        "PreExecute",
+        "PreResponse",
+        "RequestReceived",
+    ),
+    "rpcgw.api.marks": ("cache", "groups", "hidden", "inline", "invalidates", "listens", "lock", "procedure", "tool"),
+    "rpcgw.api.plugin": ("Environment", "Plugin"),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+if TYPE_CHECKING:
+    from rpcgw.api.context import CallContext as CallContext
+    from rpcgw.api.context import Principal as Principal
+    from rpcgw.api.errors import ApplicationError as ApplicationError
+    from rpcgw.api.errors import AssertionFailed as AssertionFailed
+    from rpcgw.api.errors import AsyncError as AsyncError
+    from rpcgw.api.errors import BatchError as BatchError
+    from rpcgw.api.errors import ConfigError as ConfigError
+    from rpcgw.api.errors import DataNotFound as DataNotFound
+    from rpcgw.api.errors import InternalError as InternalError
+    from rpcgw.api.errors import InvalidParams as InvalidParams
+    from rpcgw.api.errors import InvalidRequest as InvalidRequest
+    from rpcgw.api.errors import LockedError as LockedError
+    from rpcgw.api.errors import LogicError as LogicError
+    from rpcgw.api.errors import MethodNotFound as MethodNotFound
+    from rpcgw.api.errors import ParseError as ParseError
+    from rpcgw.api.errors import RpcError as RpcError
+    from rpcgw.api.errors import RpcGatewayError as RpcGatewayError
+    from rpcgw.api.errors import RuntimeFault as RuntimeFault
+    from rpcgw.api.errors import ServerError as ServerError
+    from rpcgw.api.errors import TokenInvalid as TokenInvalid
+    from rpcgw.api.errors import TokenNotSent as TokenNotSent
+    from rpcgw.api.events import ErrorRaised as ErrorRaised
+    from rpcgw.api.events import PostExecute as PostExecute
+    from rpcgw.api.events import PostResponse as PostResponse
+    from rpcgw.api.events import PreExecute as PreExecute
+    from rpcgw.api.events import PreResponse as PreResponse
+    from rpcgw.api.events import RequestReceived as RequestReceived
+    from rpcgw.api.marks import cache as cache
+    from rpcgw.api.marks import groups as groups
+    from rpcgw.api.marks import hidden as hidden
+    from rpcgw.api.marks import inline as inline
+    from rpcgw.api.marks import invalidates as invalidates
+    from rpcgw.api.marks import listens as listens
+    from rpcgw.api.marks import lock as lock
+    from rpcgw.api.marks import procedure as procedure
+    from rpcgw.api.marks import tool as tool
+    from rpcgw.api.plugin import Environment as Environment
+    from rpcgw.api.plugin import Plugin as Plugin
+
+
+def __getattr__(name: str) -> Any:
+    if (home := _HOME_OF.get(name)) is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(home), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOME_OF])

@@ -1,0 +1,1 @@
+"""Who may: Host and Origin guards, tokens. Pure: no I/O."""

@@ -1,0 +1,1 @@
+"""Outside libraries, each at home in one folder."""

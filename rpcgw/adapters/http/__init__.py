@@ -1,0 +1,1 @@
+"""The doors: aiohttp's server. Bytes in, Inbound; Reply, bytes out."""

@@ -1,0 +1,1 @@
+"""Pools and locks on files, in memory, on Redis."""

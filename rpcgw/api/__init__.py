@@ -1,0 +1,1 @@
+"""The author's vocabulary: marks, errors, events, call context. Nothing here runs anything."""

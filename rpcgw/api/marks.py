@@ -1,0 +1,247 @@
+"""The marks that an author puts on classes and functions.
+
+A mark hangs one frozen spec on what it marks and returns the same object: no wrapper, no registry, any order. The same
+mark twice is a `TypeError` at import. What the marks mean together is decided when plugins are compiled.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, TypeVar
+
+MARKS = "__rpcgw_marks__"
+"""The attribute that carries a `dict[type, spec]` of a marked class or function."""
+
+DEFAULT_GROUP = "general"
+
+_Marked = TypeVar("_Marked", bound=Callable[..., Any])
+_Class = TypeVar("_Class", bound=type)
+
+
+@dataclass(frozen=True, slots=True)
+class Procedure:
+    """`@rpc.procedure`: a class whose public methods are served."""
+
+    alias: str | None
+    version: int
+    removed: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Groups:
+    """`@rpc.groups`, or `groups=` of a procedure: where a method is served."""
+
+    names: tuple[str, ...]
+    with_default: bool
+
+    @property
+    def members(self) -> frozenset[str]:
+        """All groups, the default one included unless it was excluded."""
+        return frozenset(self.names) | (frozenset({DEFAULT_GROUP}) if self.with_default else frozenset())
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """`@rpc.tool`: hints for agents; an unset hint is None and not sent. Never publishes a method."""
+
+    title: str | None = None
+    read_only: bool | None = None
+    destructive: bool | None = None
+    idempotent: bool | None = None
+    open_world: bool | None = None
+    input_schema: Mapping[str, object] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Cache:
+    """`@rpc.cache`: keep results for `ttl` seconds in the named environments; `vary` is what else they depend on."""
+
+    ttl: float
+    environments: tuple[str, ...]
+    vary: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Invalidates:
+    """`@rpc.invalidates`: after success, drop cached results of these methods; with `warm_up` make them anew."""
+
+    methods: tuple[str, ...]
+    warm_up: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Lock:
+    """`@rpc.lock`: one call at a time, per value of the parameter `by`; `ttl` and `wait` in seconds."""
+
+    by: str | None
+    ttl: float | None
+    wait: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Hidden:
+    """`@rpc.hidden`: a public method that is not part of the API."""
+
+
+@dataclass(frozen=True, slots=True)
+class Inline:
+    """`@rpc.inline`: a cheap sync method that runs on the event loop instead of a thread."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listener:
+    """`@rpc.listens`: a function called with events of one class, higher priorities first."""
+
+    event: type
+    priority: int
+
+
+def _mark(target: Any, spec: object) -> None:
+    marks: dict[type, object] = dict(target.__dict__.get(MARKS, ()))
+    if type(spec) in marks:
+        name = getattr(target, "__qualname__", repr(target))
+        raise TypeError(f"{name} carries the mark {type(spec).__name__.lower()!r} twice")
+    marks[type(spec)] = spec
+    setattr(target, MARKS, marks)
+
+
+def marks_of(target: object) -> Mapping[type, object]:
+    """The specs on a class or function itself (never inherited), by their type."""
+    raw = inspect.unwrap(target) if callable(target) and not isinstance(target, type) else target
+    found: Mapping[type, object] = getattr(raw, "__dict__", {}).get(MARKS, {})
+    return found
+
+
+def _seconds(value: timedelta | float | None) -> float | None:
+    return value.total_seconds() if isinstance(value, timedelta) else value
+
+
+def procedure(
+    alias: str | None = None,
+    *,
+    version: int = 1,
+    removed: Iterable[str] = (),
+    groups: Collection[str] = (),
+    with_default: bool = True,
+) -> Callable[[_Class], _Class]:
+    """Serve a class: its public methods become `<alias>.<method>`.
+
+    Args:
+        alias: The first part of the names; the class's name where None, and no first part at all where empty.
+        version: The API version that the class belongs to, from 1.
+        removed: Bare method names that this version no longer has.
+        groups: The API groups that serve the class.
+        with_default: Whether the group `general` serves it too.
+    """
+    if version < 1:
+        raise ValueError("versions count from 1")
+
+    def mark(cls: _Class) -> _Class:
+        _mark(cls, Procedure(alias, version, tuple(removed)))
+        if groups or not with_default:
+            _mark(cls, Groups(tuple(groups), with_default))
+        return cls
+
+    return mark
+
+
+def groups(*names: str, with_default: bool = True) -> Callable[[_Marked], _Marked]:
+    """Say which groups serve a method; replaces what its class says."""
+
+    def mark(target: _Marked) -> _Marked:
+        _mark(target, Groups(names, with_default))
+        return target
+
+    return mark
+
+
+def tool(
+    *,
+    title: str | None = None,
+    read_only: bool | None = None,
+    destructive: bool | None = None,
+    idempotent: bool | None = None,
+    open_world: bool | None = None,
+    input_schema: Mapping[str, object] | None = None,
+) -> Callable[[_Marked], _Marked]:
+    """Describe a method to agents (MCP's ToolAnnotations). A given `input_schema` is published and enforced as it is."""
+
+    def mark(target: _Marked) -> _Marked:
+        _mark(target, Tool(title, read_only, destructive, idempotent, open_world, input_schema))
+        return target
+
+    return mark
+
+
+def cache(
+    *, ttl: timedelta | float = 60, environments: Iterable[str] = ("prod",), vary: Iterable[str] = ()
+) -> Callable[[_Marked], _Marked]:
+    """Keep a method's results.
+
+    Args:
+        ttl: How long, in seconds or as a timedelta.
+        environments: Where the cache is in use.
+        vary: What an answer depends on beside the parameters: `locale`, `principal`, `header:X-Tenant`.
+    """
+    seconds = _seconds(ttl)
+    if not seconds or seconds <= 0:
+        raise ValueError("a cache needs a ttl above 0 seconds")
+
+    def mark(target: _Marked) -> _Marked:
+        _mark(target, Cache(seconds, tuple(environments), tuple(vary)))
+        return target
+
+    return mark
+
+
+def invalidates(*methods: str, warm_up: bool = False) -> Callable[[_Marked], _Marked]:
+    """Drop the cached results of these methods once the marked method has succeeded."""
+
+    def mark(target: _Marked) -> _Marked:
+        _mark(target, Invalidates(methods, warm_up))
+        return target
+
+    return mark
+
+
+def lock(
+    *, by: str | None = None, ttl: timedelta | float | None = None, wait: timedelta | float | None = None
+) -> Callable[[_Marked], _Marked]:
+    """Let one call run at a time.
+
+    Args:
+        by: The parameter whose value tells calls apart; None locks the whole method.
+        ttl: After how many seconds a lock ends whatever happens (a default holds where None).
+        wait: How many seconds a call waits for the lock; None refuses at once.
+    """
+
+    def mark(target: _Marked) -> _Marked:
+        _mark(target, Lock(by, _seconds(ttl), _seconds(wait)))
+        return target
+
+    return mark
+
+
+def hidden(target: _Marked) -> _Marked:
+    """Keep a public method out of the API."""
+    _mark(target, Hidden())
+    return target
+
+
+def inline(target: _Marked) -> _Marked:
+    """Run a cheap sync method on the event loop: saves a thread hop, and blocks every other call while it runs."""
+    _mark(target, Inline())
+    return target
+
+
+def listens(event: type, *, priority: int = 0) -> Callable[[_Marked], _Marked]:
+    """Call a function, sync or async, with each event of a class; higher priorities first."""
+
+    def mark(target: _Marked) -> _Marked:
+        _mark(target, Listener(event, priority))
+        return target
+
+    return mark

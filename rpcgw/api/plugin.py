@@ -1,0 +1,40 @@
+"""What an entry point of the group `rpcgw.plugins` names: one value that holds all that a plugin brings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
+from typing import Any
+
+Lifespan = Callable[..., AbstractAsyncContextManager[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Plugin:
+    """All that one plugin brings.
+
+    Args:
+        procedures: Classes marked with `@rpc.procedure`, or instances of such classes.
+        lifespan: An async context manager function, entered once in each worker before it serves. It may take
+            `settings` (an instance of the type named below) and `environment` (`rpc.Environment`); what it yields fills
+            the procedures' constructor parameters, by type: one value, or a tuple or list of values.
+        settings: A type (dataclass, TypedDict or pydantic model) that `plugins.config.<name>` must satisfy.
+        listeners: Functions marked with `@rpc.listens`.
+        translations: A directory of catalogues, relative to the plugin's package; stands below the operator's own.
+    """
+
+    procedures: Sequence[object] = ()
+    lifespan: Lifespan | None = None
+    settings: Any = None
+    listeners: Sequence[Callable[..., Any]] = ()
+    translations: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """Where a worker runs: the name (`prod`, `dev`, `test`, ...) and the directory for state that plugins keep."""
+
+    name: str
+    state_dir: str
+    plugin: str = field(default="")

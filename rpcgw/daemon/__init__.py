@@ -1,0 +1,1 @@
+"""Supervisor, template, worker, drain; wiring joins ports and adapters."""

@@ -1,0 +1,1 @@
+"""One async function for each kind of endpoint, Inbound -> Reply. No HTTP library."""

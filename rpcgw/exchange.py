@@ -1,0 +1,98 @@
+"""What doors, guards and protocols hand to each other. Pure values, no HTTP library.
+
+A door makes an `Inbound` of what came in and writes the `Reply` that it gets. `Head` is what is known before the body
+is read: guards and tokens are checked on it alone. Values made for each request are msgspec structs, the cheapest kind.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import msgspec
+
+from rpcgw.api.context import Principal
+
+HeaderFields = tuple[tuple[str, str], ...]
+
+
+class Headers(Protocol):
+    """The fields of a request; names are asked for in lower case and found in any case."""
+
+    def get(self, name: str, /) -> str | None:
+        """The first value of a field, or None."""
+
+    def getall(self, name: str, default: list[str], /) -> list[str]:
+        """Every value of a field in order, or `default`."""
+
+
+class Head(msgspec.Struct, frozen=True):
+    """A request before its body: `peer` is the client's address ("" on a unix socket), `unix` whether that is one."""
+
+    method: str
+    path: str
+    query: str
+    headers: Headers
+    peer: str = ""
+    unix: bool = False
+
+
+async def never() -> None:
+    """A peer that does not leave (command line, queue)."""
+    await asyncio.Event().wait()
+
+
+class Inbound(msgspec.Struct, frozen=True):
+    """A whole request. `gone()` is an awaitable that ends when the peer has left."""
+
+    head: Head
+    body: bytes
+    gone: Callable[[], Awaitable[None]] = never
+
+
+class Reply(msgspec.Struct, frozen=True):
+    """An answer: `body` in one piece or as a stream, and what to run once the bytes are out."""
+
+    status: int
+    body: bytes | AsyncIterator[bytes] = b""
+    headers: HeaderFields = ()
+    after: Callable[[], Awaitable[None]] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """A verdict: the request is refused. Each protocol puts it on the wire in its own form.
+
+    `log` says for the operator what happened and which setting to change; it never reaches the client.
+    """
+
+    status: int
+    code: int
+    message: str
+    data: object = None
+    headers: HeaderFields = ()
+    log: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Entrance:
+    """One path as doors serve it, both spellings (with and without a trailing slash).
+
+    `pattern` is an exact path, or ends in `/{ver}`, which stands for `v` and digits; exact paths win over patterns.
+    `admit` is pure and runs on every head but a preflight's, before the body is read, whatever its method: guards, then
+    the method (405 with `Allow`), then the token. `methods` lists what it lets through, for `Allow` and for CORS.
+    `too_large` is the answer to a body over `max_body_bytes`. `origins` may read answers from a page (CORS), and see
+    the headers named in `expose`.
+    """
+
+    name: str
+    pattern: str
+    methods: tuple[str, ...]
+    max_body_bytes: int
+    admit: Callable[[Head], Principal | Reply]
+    too_large: Callable[[Head], Reply]
+    answer: Callable[[Principal, Inbound], Awaitable[Reply]]
+    origins: tuple[str, ...] = ()
+    expose: tuple[str, ...] = ()

@@ -1,0 +1,1 @@
+"""One call, from params to outcome. Knows no HTTP, no configuration, no protocol."""

@@ -1,0 +1,61 @@
+"""One call and its outcome: the values that the pipeline is about. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+import msgspec
+
+from rpcgw.api.context import ANONYMOUS, CallContext, Principal, Surface
+from rpcgw.api.errors import RpcError
+
+
+class Call(msgspec.Struct, frozen=True):
+    """One procedure call, whatever surface it came through.
+
+    `params` are named, positional, or None where absent. `id` is the kernel's own, never the client's. `gated` is the
+    verdict of the method's gate where the surface has asked it already (MCP), None where the pipeline has to.
+    `strict` surfaces (MCP, the page) enforce the advertised form; the others also take the kernel's lenient forms.
+    """
+
+    method: str
+    group: str
+    version: int
+    params: dict[str, Any] | list[Any] | None
+    id: str
+    surface: Surface
+    principal: Principal = ANONYMOUS
+    locale: str = "en"
+    ray_id: str = ""
+    headers: Mapping[str, str] = {}
+    timeout: float | None = None
+    ignore_cache: bool = False
+    strict: bool = False
+    gated: object = None
+
+
+class Done(msgspec.Struct, frozen=True):
+    """The call succeeded: `encoded` is the result's JSON, ready to be spliced. `after` fires `rpc.post_response`."""
+
+    encoded: bytes
+    cached: bool = False
+    after: Callable[[], Awaitable[None]] | None = None
+
+
+class Failed(msgspec.Struct, frozen=True):
+    """The call failed: the error as the client may see it, rendered for the environment."""
+
+    code: int
+    message: str
+    data: dict[str, Any]
+    error: RpcError
+
+    def body(self) -> dict[str, Any]:
+        """The JSON-RPC error object."""
+        return {"code": self.code, "message": self.message, "data": self.data}
+
+
+Outcome = Done | Failed
+
+__all__ = ["Call", "CallContext", "Done", "Failed", "Outcome"]

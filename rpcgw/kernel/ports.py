@@ -1,0 +1,100 @@
+"""What the house needs from outside, as protocols. Adapters implement them; `daemon/wiring.py` joins the two.
+
+Every method that touches a store may raise `StoreError`: the caller decides what that means (a cache treats it as a
+miss, a lock refuses the call, a session answers 503).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Protocol
+
+from rpcgw.kernel.call import Call, Outcome
+
+
+class StoreError(Exception):
+    """A store cannot do what was asked: it is full, away, or too slow."""
+
+
+class Clock(Protocol):
+    """Time, so that tests can move it."""
+
+    def now(self) -> float:
+        """Seconds since the epoch."""
+
+    def monotonic(self) -> float:
+        """Seconds of a clock that never goes back."""
+
+
+class Ids(Protocol):
+    """Identifiers that nobody can guess."""
+
+    def token(self) -> str:
+        """At least 128 random bits, in letters and digits."""
+
+
+class Pool(Protocol):
+    """A named store of small values that expire; shared by processes, and by hosts where it is Redis."""
+
+    async def get(self, key: str) -> bytes | None:
+        """The value, or None where there is none, it has expired, or it is damaged."""
+
+    async def set(self, key: str, value: bytes, ttl: float) -> None:
+        """Keep a value for `ttl` seconds; atomic: a reader sees the old value or the new one."""
+
+    async def add(self, key: str, value: bytes, ttl: float) -> bool:
+        """Keep a value only if the key has none; says whether it did. Atomic over processes (and hosts)."""
+
+    async def touch(self, key: str, ttl: float) -> bool:
+        """Let a value live `ttl` seconds from now; says whether it was there."""
+
+    async def delete(self, key: str) -> bool:
+        """Remove a value; says whether it was there."""
+
+    async def delete_if(self, key: str, value: bytes) -> bool:
+        """Remove a value only if it is exactly this one; atomic."""
+
+    async def touch_if(self, key: str, value: bytes, ttl: float) -> bool:
+        """Let a value live on only if it is exactly this one; atomic."""
+
+    async def keys(self, prefix: str) -> list[str]:
+        """The keys that begin so and have not expired; for invalidation and commands, not for the hot path."""
+
+    async def ping(self) -> None:
+        """Raise `StoreError` where the store cannot be reached."""
+
+    async def close(self) -> None:
+        """Give back connections and files."""
+
+
+class Locks(Protocol):
+    """Mutual exclusion over processes and hosts."""
+
+    async def acquire(self, name: str, ttl: float) -> str | None:
+        """An owner's token, or None where another holds the lock."""
+
+    async def renew(self, name: str, owner: str, ttl: float) -> bool:
+        """Hold on for `ttl` seconds more; False where the lock is no longer this owner's."""
+
+    async def release(self, name: str, owner: str) -> None:
+        """Let go; does nothing where the lock is no longer this owner's."""
+
+
+class Observer(Protocol):
+    """Told what happens; metrics, traces and the call log are made of it. Never raises, never blocks."""
+
+    def call_started(self, call: Call) -> None:
+        """A call was accepted."""
+
+    def call_finished(self, call: Call, outcome: Outcome, seconds: float) -> None:
+        """A call has its outcome; one log line and one sample each."""
+
+    def call_failed(self, call: Call, cause: BaseException, code: int) -> None:
+        """What really was raised, for the log; fires once a failure."""
+
+    def event(self, name: str, **fields: Any) -> None:
+        """Anything else worth a log line or a counter (`cache.error`, `session.created`, `guard.refused`, ...)."""
+
+
+RunInThread = Callable[[Callable[[], Any]], Awaitable[Any]]
+Forward = Mapping[str, str]

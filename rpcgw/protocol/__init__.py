@@ -1,0 +1,1 @@
+"""The wire protocols, pure: what a request is, and what an answer looks like. No I/O."""

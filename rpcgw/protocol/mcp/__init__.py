@@ -1,0 +1,1 @@
+"""MCP: revisions, refusals, tools and results. Pure: no I/O."""

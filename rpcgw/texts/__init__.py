@@ -1,0 +1,1 @@
+"""Catalogues, language negotiation, the per-field fallback chain. Pure."""
