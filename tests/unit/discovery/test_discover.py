@@ -1,0 +1,73 @@
+"""What lies in a plugins directory, and what of it is found."""
+
+from pathlib import Path
+
+import pytest
+
+from rpcgw.discovery.discover import discover
+
+PYPROJECT = """\
+[project]
+name = "Acme.Catalog"
+version = "1.2.0"
+
+[project.entry-points."rpcgw.plugins"]
+catalog = "acme_catalog:plugin"
+"""
+
+
+def dist_info(folder: Path, name: str, points: str, version: str = "3") -> None:
+    info = folder / f"{name}-{version}.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
+    (info / "entry_points.txt").write_text(f"[rpcgw.plugins]\n{points}\n")
+
+
+def own(directory: Path) -> list[tuple[str, str, str, str]]:
+    found = discover(str(directory)).candidates
+    return [(c.name, c.distribution, c.version, c.origin) for c in found if c.origin != "venv"]
+
+
+def test_source_tree(tmp_path: Path) -> None:
+    """A folder with a pyproject.toml is a plugin, its `src` the place to import from."""
+    (tmp_path / "catalog" / "src").mkdir(parents=True)
+    (tmp_path / "catalog" / "pyproject.toml").write_text(PYPROJECT)
+    assert own(tmp_path) == [("catalog", "acme-catalog", "1.2.0", "source")]
+    assert discover(str(tmp_path)).candidates[0].root == str(tmp_path / "catalog" / "src")
+
+
+def test_installed_package(tmp_path: Path) -> None:
+    """What `pip install --target` leaves is found by its metadata."""
+    dist_info(tmp_path, "acme_tools", "tools = acme_tools:plugin")
+    assert own(tmp_path) == [("tools", "acme-tools", "3", "installed")]
+
+
+def test_single_file(tmp_path: Path) -> None:
+    """A file is a plugin named after itself; private and unimportable names are passed over."""
+    for name in ("hello.py", "_private.py", "not-a-module.py", "readme.txt"):
+        (tmp_path / name).write_text("")
+    assert own(tmp_path) == [("hello", "file:hello", "", "file")]
+
+
+def test_one_distribution_twice(tmp_path: Path) -> None:
+    """A source tree and an installed copy of one distribution are one plugin, and a note says which is used."""
+    (tmp_path / "catalog").mkdir()
+    (tmp_path / "catalog" / "pyproject.toml").write_text(PYPROJECT)
+    dist_info(tmp_path, "acme_catalog", "catalog = acme_catalog:plugin", "9")
+    assert own(tmp_path) == [("catalog", "acme-catalog", "1.2.0", "source")]
+    assert discover(str(tmp_path)).notes == (
+        f"plugin 'catalog' (acme-catalog) was found in {tmp_path / 'catalog'} and in {tmp_path}: the first is used",
+    )
+
+
+@pytest.mark.parametrize("directory", ["", "/nonexistent"], ids=["none is set", "it is missing"])
+def test_no_directory(directory: str) -> None:
+    """Without a plugins directory only the venv counts."""
+    assert {c.origin for c in discover(directory).candidates} <= {"venv"}
+
+
+def test_broken_manifest(tmp_path: Path) -> None:
+    """A pyproject.toml that is no TOML is a plugin that cannot be loaded, not a crash."""
+    (tmp_path / "bad").mkdir()
+    (tmp_path / "bad" / "pyproject.toml").write_text("[project\n")
+    assert own(tmp_path) == [("bad", "bad", "", "source")]
