@@ -1,0 +1,99 @@
+"""May this request come in? The ladder that every endpoint's heads climb before a body is read. Pure.
+
+Guards (Host, Origin), the method, the token, the media type of the body: the first refusal is the verdict. Each
+protocol puts a `Rejected` on the wire in its own form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from rpcgw.access.guards import Guards
+from rpcgw.access.tokens import Denied, Tokens
+from rpcgw.api.context import ANONYMOUS, Principal
+from rpcgw.api.errors import InvalidRequest, TokenInvalid, TokenNotSent
+from rpcgw.exchange import Head, Rejected, Reply
+from rpcgw.kernel.ports import Clock, Observer
+
+JSON: frozenset[str] = frozenset({"application/json"})
+JSON_OR_NONE: frozenset[str] = JSON | {""}
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """Who and what an endpoint lets in.
+
+    `methods` are those that it serves; OPTIONS is answered whether it is among them or not. `tokens` says by method who
+    must show one (absent: the method is open). `media_types` says by method which bodies it takes, "" standing for a
+    request that names none (absent: any).
+    """
+
+    guards: Guards
+    methods: tuple[str, ...]
+    tokens: Mapping[str, Tokens] = field(default_factory=dict)
+    media_types: Mapping[str, frozenset[str]] = field(default_factory=dict)
+
+
+def judge(policy: Policy, head: Head, now: float) -> Principal | Rejected | Reply:
+    """Who comes in, or why not; a `Reply` answers OPTIONS. `now` is seconds since the epoch."""
+    refused = policy.guards.check(head)
+    if refused is not None:
+        return refused
+    if head.method not in policy.methods:
+        return _options(policy) if head.method == "OPTIONS" else _wrong_method(policy, head.method)
+    tokens = policy.tokens.get(head.method)
+    who = ANONYMOUS if tokens is None else tokens.identify(head.headers, now)
+    if isinstance(who, Denied):
+        return _denied(who, tokens.header if tokens else "")
+    return _wrong_media_type(policy, head) or who
+
+
+def admitter(
+    policy: Policy, clock: Clock, observer: Observer, render: Callable[[Rejected, Head], Reply]
+) -> Callable[[Head], Principal | Reply]:
+    """An `Entrance.admit`: judge each head, tell the observer what was refused, let the protocol say it."""
+
+    def admit(head: Head) -> Principal | Reply:
+        verdict = judge(policy, head, clock.now())
+        if not isinstance(verdict, Rejected):
+            return verdict
+        if verdict.log:
+            observer.event("guard.refused", status=verdict.status, path=head.path, peer=head.peer, reason=verdict.log)
+        return render(verdict, head)
+
+    return admit
+
+
+def too_large(limit: int, setting: str) -> Rejected:
+    """The verdict on a body over `limit` bytes (C-11); `setting` is the one that raises the limit."""
+    message = f"The body is larger than {limit} bytes"
+    return Rejected(413, InvalidRequest.code, message, log=f"refused: {message}; the limit is {setting}")
+
+
+def _allow(policy: Policy) -> tuple[tuple[str, str], ...]:
+    return (("Allow", ", ".join(dict.fromkeys((*policy.methods, "OPTIONS")))),)
+
+
+def _options(policy: Policy) -> Reply:
+    return Reply(204, headers=_allow(policy))
+
+
+def _wrong_method(policy: Policy, method: str) -> Rejected:
+    return Rejected(405, InvalidRequest.code, f"Method {method[:20]} is not allowed here", headers=_allow(policy))
+
+
+def _denied(denied: Denied, header: str) -> Rejected:
+    log = f"refused: {denied.value} (header {header}, or Authorization: Bearer); tokens: ufo_json_rpc.security"
+    error = TokenNotSent if denied is Denied.ABSENT else TokenInvalid
+    return Rejected(401 if denied is Denied.ABSENT else 403, error.code, error.default_message, log=log)
+
+
+def _wrong_media_type(policy: Policy, head: Head) -> Rejected | None:
+    accepted = policy.media_types.get(head.method)
+    if accepted is None:
+        return None
+    sent = head.headers.get("content-type") or ""
+    if sent in accepted or sent.partition(";")[0].strip().lower() in accepted:
+        return None
+    return Rejected(415, InvalidRequest.code, f"The body must be {' or '.join(sorted(filter(None, accepted)))}")

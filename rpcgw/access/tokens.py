@@ -1,0 +1,89 @@
+"""Tokens of a group: who holds one of them. Pure; only the tokens' SHA-256 is known here, never a token.
+
+A token comes in the group's own header or as `Authorization: Bearer` (RFC 6750 section 2.1), never in the query string,
+which ends up in logs and histories. All entries are compared in constant time, whatever the outcome.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Enum
+from typing import Final
+
+from rpcgw.api.context import Principal
+from rpcgw.exchange import Headers
+
+AUTHORIZATION: Final = "authorization"
+_BEARER = "bearer "
+
+
+class Denied(Enum):
+    """Why nobody was recognised."""
+
+    ABSENT = "no token"
+    WRONG = "not a token of this group"
+    EXPIRED = "a token that has expired"
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """One token: SHA-256 of it, whom it stands for, and when it ends (seconds since the epoch; None: never)."""
+
+    digest: bytes
+    principal: Principal
+    expires: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """What a protected group accepts. `header` is the lower-case name of the group's own token header.
+
+    No holders at all means that nobody is let in.
+    """
+
+    header: str
+    holders: tuple[Holder, ...]
+
+    def identify(self, headers: Headers, now: float) -> Principal | Denied:
+        """Who sent this; `now` is seconds since the epoch."""
+        presented = self._presented(headers)
+        return Denied.ABSENT if presented is None else self._holder_of(presented, now)
+
+    def _presented(self, headers: Headers) -> str | None:
+        """The group's own header wins. Any other scheme of Authorization is somebody else's business."""
+        own = headers.get(self.header)
+        if own is not None and self.header != AUTHORIZATION:
+            return own
+        value = headers.get(AUTHORIZATION)
+        if value is not None and value[: len(_BEARER)].lower() == _BEARER:
+            return value[len(_BEARER) :].strip(" ")
+        return own
+
+    def _holder_of(self, token: str, now: float) -> Principal | Denied:
+        digest = hashlib.sha256(token.encode("utf-8", "surrogateescape")).digest()
+        found: Holder | None = None
+        for holder in self.holders:
+            if hmac.compare_digest(holder.digest, digest):
+                found = holder
+        if found is None:
+            return Denied.WRONG
+        return Denied.EXPIRED if found.expires is not None and found.expires <= now else found.principal
+
+
+def compile_tokens(header: str, entries: Iterable[tuple[str, str, float | None]]) -> Tokens:
+    """Make tokens of (name, SHA-256 in hex, expiry or None).
+
+    Raises:
+        ValueError: A digest is not 64 hex digits.
+    """
+    return Tokens(header.lower(), tuple(Holder(_digest(sha256), Principal(name), end) for name, sha256, end in entries))
+
+
+def _digest(sha256: str) -> bytes:
+    digest = bytes.fromhex(sha256)
+    if len(digest) != hashlib.sha256().digest_size:
+        raise ValueError(f"{sha256!r} is no SHA-256: 64 hex digits are needed")
+    return digest
