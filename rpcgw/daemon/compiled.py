@@ -1,0 +1,104 @@
+"""What the daemon runs: the protocol between its processes and `rpcgw.daemon.wiring`.
+
+The template calls `compile_generation` once, before any fork: single-threaded, no event loop, nothing opened. What it
+returns is all that the generation's workers ever see. Each worker enters `running` after its fork.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from rpcgw.api.problems import Problem
+from rpcgw.daemon.options import Needs, Options
+from rpcgw.exchange import Entrance
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """Which worker this is: `number` counts from 0; `addresses` are what its sockets are bound to, real ports."""
+
+    generation: int
+    number: int
+    workers: int
+    addresses: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One part of readiness, as `/readyz?verbose` lists it. Only a `required` part that is not ready makes it 503."""
+
+    name: str
+    ready: bool
+    detail: str = ""
+    required: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Scrape:
+    """Where and how metrics are read; `path` is exempt from guards."""
+
+    read: Callable[[], Awaitable[bytes]]
+    path: str = "/metrics"
+    content_type: str = "text/plain; version=0.0.4; charset=utf-8"
+
+
+class Report(Protocol):
+    """Takes what happened in the daemon to the log (and to counters): `Observer.event` has this shape."""
+
+    def __call__(self, name: str, /, **fields: Any) -> None:
+        """Never raises, never blocks."""
+
+
+async def no_parts() -> Sequence[Part]:
+    """Readiness that depends on nothing."""
+    return ()
+
+
+def nothing() -> None:
+    """A hook without effect."""
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A worker's gateway, open for calls.
+
+    `draining` is called when the worker begins to drain (end streams with their closing answer); `reopen` when log files
+    were moved away.
+    """
+
+    entrances: Sequence[Entrance]
+    report: Report
+    parts: Callable[[], Awaitable[Sequence[Part]]] = no_parts
+    scrape: Scrape | None = None
+    draining: Callable[[], None] = nothing
+    reopen: Callable[[], None] = nothing
+
+
+class Compiled(Protocol):
+    """One generation, compiled; read-only from here on."""
+
+    @property
+    def needs(self) -> Needs:
+        """What the supervisor must know."""
+
+    @property
+    def warnings(self) -> Sequence[Problem]:
+        """What a person should mend some day; printed once."""
+
+    def running(self, slot: Slot) -> AbstractAsyncContextManager[Running]:
+        """Open pools and plugin lifespans in a worker; close them at the end.
+
+        Raises:
+            ConfigError: what cannot be opened is the operator's to mend.
+            Exception: anything else that keeps the worker from serving; its text is logged.
+        """
+
+
+class Wiring(Protocol):
+    """A module that compiles."""
+
+    def compile_generation(self, options: Options) -> Compiled | Sequence[Problem]:
+        """A generation, or every problem that keeps it from serving (at least one is an error)."""

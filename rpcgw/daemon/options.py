@@ -1,0 +1,68 @@
+"""What supervisor, template and workers tell each other about a generation. Pure values; standard library only."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the person who starts the daemon says; each of it beats the file.
+
+    `config` is the path of gateway.yaml. `wiring` names the module that compiles (`rpcgw.daemon.compiled.Wiring`).
+    `generation` counts from 1 and `serving` names the plugins of the generation that serves now (empty at the start):
+    a reload that would lose one of them is refused. The supervisor fills both.
+    """
+
+    config: str
+    environment: str | None = None
+    bind: tuple[str, ...] = ()
+    workers: int | None = None
+    dev: bool = False
+    wiring: str = "rpcgw.daemon.wiring"
+    generation: int = 1
+    serving: tuple[str, ...] = ()
+
+    def following(self, generation: int, serving: tuple[str, ...]) -> Options:
+        """The same for a later generation."""
+        return replace(self, generation=generation, serving=serving)
+
+    def to_message(self) -> dict[str, Any]:
+        """A form for the control socket."""
+        return asdict(self)
+
+    @classmethod
+    def from_message(cls, message: dict[str, Any]) -> Options:
+        """Back from the control socket."""
+        return cls(**{**message, "bind": tuple(message["bind"]), "serving": tuple(message["serving"])})
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """What a compiled generation needs of its supervisor: settings, resolved; times in seconds.
+
+    `keep_alive`, `reload`, `grace`, `pre_stop` are `server.timeouts`. `boot` is how long workers may take to become
+    ready, `blocked` how long a worker's loop may stand still before the worker is ended. `plugins` are those that serve.
+    """
+
+    bind: tuple[str, ...]
+    workers: int = 1
+    keep_alive: float = 75.0
+    reload: float = 90.0
+    grace: float = 20.0
+    pre_stop: float = 0.0
+    boot: float = 60.0
+    blocked: float = 30.0
+    log_format: str = "json"
+    state_dir: str = ""
+    plugins: tuple[str, ...] = ()
+
+    def to_message(self) -> dict[str, Any]:
+        """A form for the control socket."""
+        return asdict(self)
+
+    @classmethod
+    def from_message(cls, message: dict[str, Any]) -> Needs:
+        """Back from the control socket."""
+        return cls(**{**message, "bind": tuple(message["bind"]), "plugins": tuple(message["plugins"])})
