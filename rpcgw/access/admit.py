@@ -19,6 +19,8 @@ from rpcgw.kernel.ports import Clock, Observer
 JSON: frozenset[str] = frozenset({"application/json"})
 JSON_OR_NONE: frozenset[str] = JSON | {""}
 
+Refuse = Callable[[Rejected, Head], Reply]
+
 
 @dataclass(frozen=True, slots=True)
 class Policy:
@@ -49,20 +51,25 @@ def judge(policy: Policy, head: Head, now: float) -> Principal | Rejected | Repl
     return _wrong_media_type(policy, head) or who
 
 
-def admitter(
-    policy: Policy, clock: Clock, observer: Observer, render: Callable[[Rejected, Head], Reply]
-) -> Callable[[Head], Principal | Reply]:
-    """An `Entrance.admit`: judge each head, tell the observer what was refused, let the protocol say it."""
+def admitter(policy: Policy, clock: Clock, refuse: Refuse) -> Callable[[Head], Principal | Reply]:
+    """An `Entrance.admit`: judge each head, and answer those that are refused."""
 
     def admit(head: Head) -> Principal | Reply:
         verdict = judge(policy, head, clock.now())
-        if not isinstance(verdict, Rejected):
-            return verdict
-        if verdict.log:
-            observer.event("guard.refused", status=verdict.status, path=head.path, peer=head.peer, reason=verdict.log)
-        return render(verdict, head)
+        return refuse(verdict, head) if isinstance(verdict, Rejected) else verdict
 
     return admit
+
+
+def refuser(observer: Observer, render: Callable[[Rejected], Reply]) -> Refuse:
+    """A function that tells the operator what was refused and lets the protocol tell the client."""
+
+    def refuse(verdict: Rejected, head: Head) -> Reply:
+        if verdict.log:
+            observer.event("guard.refused", status=verdict.status, path=head.path, peer=head.peer, reason=verdict.log)
+        return render(verdict)
+
+    return refuse
 
 
 def too_large(limit: int, setting: str) -> Rejected:

@@ -1,0 +1,200 @@
+"""`/rpc`: JSON-RPC 2.0 by POST, the OpenRPC document by GET. From what came in to what goes out, top to bottom."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Protocol
+from urllib.parse import parse_qs
+
+import msgspec
+
+from rpcgw.access.admit import Policy, admitter, refuser, too_large
+from rpcgw.api.context import Principal
+from rpcgw.exchange import Entrance, Head, Inbound, Reply
+from rpcgw.kernel.call import Call, Done, Outcome
+from rpcgw.kernel.ports import Clock, Ids, Observer
+from rpcgw.protocol.jsonrpc import UNKNOWN_VERSION, Endpoint, answers
+from rpcgw.protocol.jsonrpc.answers import After
+from rpcgw.protocol.jsonrpc.envelope import Batch, Fault, Request, read
+from rpcgw.protocol.jsonrpc.special import LONGEST_RAY_ID
+
+_LIMIT_SETTING = "defaults.max_body_bytes"
+
+
+class Executor(Protocol):
+    """Runs one call. Whatever goes wrong is an outcome, not an exception."""
+
+    async def execute(self, call: Call) -> Outcome:
+        """Run a call to its end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """What the endpoint needs from outside."""
+
+    executor: Executor
+    ids: Ids
+    clock: Clock
+    observer: Observer
+
+
+class Visit(msgspec.Struct, frozen=True):
+    """One request that was let in: what all of its calls have in common."""
+
+    endpoint: Endpoint
+    services: Services
+    principal: Principal
+    locale: str
+
+
+async def answer(endpoint: Endpoint, services: Services, principal: Principal, inbound: Inbound) -> Reply:
+    """Answer one request that was let in."""
+    locale = endpoint.negotiate(inbound.head.headers.get("accept-language"))
+    if inbound.head.method != "POST":
+        return _document(endpoint, locale, inbound.head)
+    message = read(inbound.body, endpoint.limits.max_batch)
+    visit = Visit(endpoint, services, principal, locale)
+    if isinstance(message, Request):
+        return await _single(visit, message)
+    if isinstance(message, Batch):
+        return await _batch(visit, message)
+    return _fault(visit, message)
+
+
+def entrances(endpoint: Endpoint, policy: Policy, services: Services) -> tuple[Entrance, ...]:
+    """Every path of an endpoint: the prefix (version 1), each version that the group has, and any other `vN`."""
+    numbered = f"{endpoint.prefix.rstrip('/')}/"
+    served = [(endpoint.prefix, 1), *((f"{numbered}v{version}", version) for version in endpoint.versions)]
+    return tuple(
+        _entrance(replace(endpoint, version=version), policy, services, pattern)
+        for pattern, version in (*served, (f"{numbered}{{ver}}", UNKNOWN_VERSION))
+    )
+
+
+def _document(endpoint: Endpoint, locale: str, head: Head) -> Reply:
+    head_only = "info" in parse_qs(head.query, keep_blank_values=True)
+    document = endpoint.document(endpoint.version, locale, head_only)
+    return answers.rejected(answers.NOT_FOUND) if document is None else answers.document_reply(document, locale)
+
+
+def _fault(visit: Visit, fault: Fault) -> Reply:
+    _tell(visit, fault)
+    return answers.accepted() if fault.silent else answers.fault_reply(fault)
+
+
+async def _single(visit: Visit, request: Request) -> Reply:
+    call = _call(visit, request, request.special.timeout)
+    if request.id is None:
+        return answers.accepted(partial(_afterwards, visit, (), (call,)))
+    outcome = await visit.services.executor.execute(call)
+    return answers.reply(answers.answer_of(request.id, outcome), outcome.after if isinstance(outcome, Done) else None)
+
+
+async def _batch(visit: Visit, batch: Batch) -> Reply:
+    """Answer what wants an answer, in the batch's order; notifications run once the answers are out."""
+    requests = [item for item in batch.items if isinstance(item, Request)]
+    asked = [request for request in requests if request.id is not None]
+    outcomes = await _run(visit, [_batched_call(visit, request) for request in asked])
+    after = partial(
+        _afterwards,
+        visit,
+        [outcome.after for outcome in outcomes if isinstance(outcome, Done) and outcome.after],
+        [_batched_call(visit, request) for request in requests if request.id is None],
+    )
+    bodies = list(_bodies(visit, batch, iter(outcomes)))
+    return answers.reply(answers.batch_body(bodies), after) if bodies else answers.accepted(after)
+
+
+def _bodies(visit: Visit, batch: Batch, outcomes: Iterator[Outcome]) -> Iterator[bytes]:
+    for item in batch.items:
+        if isinstance(item, Fault):
+            _tell(visit, item)
+            if not item.silent:
+                yield answers.fault_answer(item)
+        elif item.id is not None:
+            yield answers.answer_of(item.id, next(outcomes))
+
+
+async def _run(visit: Visit, calls: Sequence[Call]) -> list[Outcome]:
+    """The outcomes of calls in their order, no more than the limit under way at a time."""
+    execute, todo = visit.services.executor.execute, iter(enumerate(calls))
+    outcomes: dict[int, Outcome] = {}
+
+    async def take() -> None:
+        for index, call in todo:
+            outcomes[index] = await execute(call)
+
+    async with asyncio.TaskGroup() as group:
+        for _ in range(min(visit.endpoint.limits.batch_concurrency, len(calls))):
+            group.create_task(take())
+    return [outcomes[index] for index in range(len(calls))]
+
+
+async def _afterwards(visit: Visit, listeners: Sequence[After], notifications: Sequence[Call]) -> None:
+    """What waits for the answer to be out: `rpc.post_response` of each call, then the notifications."""
+    for listener in listeners:
+        await listener()
+    for outcome in await _run(visit, notifications):
+        if isinstance(outcome, Done) and outcome.after:
+            await outcome.after()
+
+
+def _batched_call(visit: Visit, request: Request) -> Call:
+    """A batch must not wait for ever for one of its items."""
+    endpoint = visit.endpoint
+    limit = None if request.method in endpoint.deadlines else endpoint.limits.batch_deadline
+    return _call(visit, request, limit if request.special.timeout is None else request.special.timeout)
+
+
+def _call(visit: Visit, request: Request, timeout: float | None) -> Call:
+    endpoint, special = visit.endpoint, request.special
+    own_id = visit.services.ids.token()
+    return Call(
+        method=request.method,
+        group=endpoint.group,
+        version=endpoint.version,
+        params=request.params,
+        id=own_id,
+        surface="rpc",
+        principal=visit.principal,
+        locale=visit.locale,
+        ray_id=special.ray_id or _ray_id(request) or own_id,
+        timeout=timeout,
+        ignore_cache=special.ignore_cache,
+    )
+
+
+def _ray_id(request: Request) -> str:
+    """The client's id names the chain of calls, unless it is too long for a log line."""
+    text = "" if request.id is None else str(request.id)
+    return text if len(text) <= LONGEST_RAY_ID else ""
+
+
+def _tell(visit: Visit, fault: Fault) -> None:
+    endpoint = visit.endpoint
+    visit.services.observer.event(
+        "envelope.refused",
+        group=endpoint.group,
+        version=endpoint.version,
+        code=fault.error.wire_code,
+        reason=fault.error.message,
+        extra=fault.error.extra,
+    )
+
+
+def _entrance(endpoint: Endpoint, policy: Policy, services: Services, pattern: str) -> Entrance:
+    limit = endpoint.limits.max_body_bytes
+    refuse = refuser(services.observer, answers.rejected)
+    return Entrance(
+        name=endpoint.name if pattern == endpoint.prefix else f"{endpoint.name}_ver",
+        pattern=pattern,
+        methods=policy.methods,
+        max_body_bytes=limit,
+        admit=admitter(policy, services.clock, refuse),
+        too_large=partial(refuse, too_large(limit, _LIMIT_SETTING)),
+        answer=partial(answer, endpoint, services),
+        origins=endpoint.origins,
+    )

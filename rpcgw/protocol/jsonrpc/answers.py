@@ -1,0 +1,85 @@
+"""JSON-RPC 2.0 answers: outcomes, faults and refusals -> bytes and replies. Pure.
+
+Members stand in the order id, result or error, jsonrpc. What a method makes of a call, failures included, is HTTP 200;
+only what never became a call has a status of its own: 400 for what is no JSON, and that of a refusal (401, 403, ...).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, Final
+
+from rpcgw.api.errors import InvalidRequest, MethodNotFound, ParseError, RpcError, TokenInvalid, TokenNotSent
+from rpcgw.exchange import HeaderFields, Rejected, Reply
+from rpcgw.kernel.call import Done, Outcome
+from rpcgw.kernel.codec import encode
+from rpcgw.protocol.jsonrpc.envelope import Fault, Id
+
+JSON: Final[HeaderFields] = (("Content-Type", "application/json"),)
+NOT_FOUND: Final = Rejected(404, MethodNotFound.code, "There is nothing of this group in this version")
+_END: Final = b',"jsonrpc":"2.0"}'
+_NAMES: Final = {
+    error.code: error.__name__ for error in (ParseError, InvalidRequest, MethodNotFound, TokenNotSent, TokenInvalid)
+}
+
+After = Callable[[], Awaitable[None]]
+
+
+def answer_of(identifier: Id, outcome: Outcome) -> bytes:
+    """The answer to one call."""
+    if isinstance(outcome, Done):
+        return b'{"id":%b,"result":%b%b' % (_id(identifier), outcome.encoded, _END)
+    return _error(identifier, outcome.body())
+
+
+def fault_answer(fault: Fault) -> bytes:
+    """The answer to what could not be run."""
+    return _error(fault.id, _body(fault.error.wire_code, fault.error.message, data_of(fault.error)))
+
+
+def reply(body: bytes, after: After | None = None) -> Reply:
+    """An answer, and what to run once it is out."""
+    return Reply(200, body, JSON, after)
+
+
+def document_reply(body: bytes, locale: str) -> Reply:
+    """A document in the language that was negotiated for it (T-03)."""
+    return Reply(200, body, (*JSON, ("Content-Language", locale), ("Vary", "Accept-Language")))
+
+
+def fault_reply(fault: Fault) -> Reply:
+    """The one answer to a body that holds nothing to run."""
+    return Reply(400 if isinstance(fault.error, ParseError) else 200, fault_answer(fault), JSON)
+
+
+def batch_body(answers: Sequence[bytes]) -> bytes:
+    """The answers to a batch, in its order."""
+    return b"[" + b",".join(answers) + b"]"
+
+
+def accepted(after: After | None = None) -> Reply:
+    """Nothing to answer: notifications only (JSON-RPC 2.0 section 4.1)."""
+    return Reply(204, after=after)
+
+
+def rejected(verdict: Rejected) -> Reply:
+    """A refusal in JSON-RPC's form: one error object, whose id nobody has read."""
+    data = {"exception": _NAMES.get(verdict.code, InvalidRequest.__name__)} if verdict.data is None else verdict.data
+    return Reply(verdict.status, _error(None, _body(verdict.code, verdict.message, data)), JSON + verdict.headers)
+
+
+def data_of(error: RpcError) -> dict[str, Any]:
+    """`error.data` of a fault in any environment: there is no place or trace to show (T-17)."""
+    return {"exception": type(error).__name__, **({"extra": error.extra} if error.extra else {})}
+
+
+def _body(code: int, message: str, data: object) -> dict[str, Any]:
+    return {"code": code, "message": message, "data": data}
+
+
+def _error(identifier: Id | None, body: dict[str, Any]) -> bytes:
+    return b'{"id":%b,"error":%b%b' % (_id(identifier), encode(body), _END)
+
+
+def _id(identifier: Id | None) -> bytes:
+    return b"%d" % identifier if type(identifier) is int else encode(identifier)

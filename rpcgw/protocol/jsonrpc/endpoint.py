@@ -1,0 +1,46 @@
+"""What a `/rpc` endpoint is once compiled: one API group at one prefix, in one version."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from rpcgw.protocol.openrpc import Document, path_of
+
+UNKNOWN_VERSION = 0
+"""The version of a path `/vN` that the group does not have: no method is in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Sizes in bytes and requests; `batch_deadline` is in seconds, for a batch's item that has no deadline itself."""
+
+    max_body_bytes: int = 4_194_304
+    max_batch: int = 100
+    batch_concurrency: int = 10
+    batch_deadline: float = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """One route import of kind `rpc`, and the version that a request to it means.
+
+    `versions` are all that the group has, ascending. `negotiate` turns `Accept-Language` into a locale that there are
+    texts for. `deadlines` names the methods whose deadline is configured: a batch does not give them its own.
+    """
+
+    name: str
+    prefix: str
+    group: str
+    versions: tuple[int, ...]
+    document: Document
+    negotiate: Callable[[str | None], str]
+    limits: Limits = Limits()
+    deadlines: frozenset[str] = frozenset()
+    origins: tuple[str, ...] = ()
+    version: int = 1
+
+    @property
+    def path(self) -> str:
+        """Where this version is served."""
+        return path_of(self.prefix, self.version)

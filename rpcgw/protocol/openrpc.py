@@ -1,0 +1,135 @@
+"""The OpenRPC document of a group in one version: methods, types and texts as clients' tools read them. Pure.
+
+Source: OpenRPC 1.3.2. The document never depends on the request's `Host`: where nobody configured a public URL, the
+server's URL is its path alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any, Final, Protocol
+
+import msgspec
+
+from rpcgw.kernel.codec import encode
+from rpcgw.kernel.method import ErrorDoc, Method, ParamDoc
+
+VERSION: Final = "1.3.2"
+_KEPT: Final = 64
+
+
+class Texts(Protocol):
+    """Negotiated texts of methods (T-03 to T-06); a text may be empty."""
+
+    def title(self, group: str, method: Method, locale: str) -> str:
+        """What a method is called in a language."""
+
+    def description(self, group: str, method: Method, locale: str) -> str:
+        """What a method does, in a language."""
+
+
+@dataclass(frozen=True, slots=True)
+class Edition:
+    """What a group serves in one version: its methods by name, and the `components.schemas` that they refer to."""
+
+    methods: Mapping[str, Method]
+    components: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """What documents say of the project. `public_url` is scheme, host and port, without a path; None where unknown."""
+
+    title: str
+    description: str = ""
+    public_url: str | None = None
+    server_name: str = "rpcgw"
+
+
+Document = Callable[[int, str, bool], bytes | None]
+"""(version, locale, head only) -> a document's bytes, or None where the group has nothing in that version."""
+
+
+def documents(project: Project, prefix: str, group: str, editions: Mapping[int, Edition], texts: Texts) -> Document:
+    """A function that makes each document once, on first use, and keeps the last few."""
+    versions = tuple(version for version in sorted(editions) if editions[version].methods)
+
+    @lru_cache(maxsize=_KEPT)
+    def document(version: int, locale: str, head_only: bool) -> bytes | None:  # noqa: FBT001 -- a key of the cache
+        if version not in versions:
+            return None
+        described = {
+            "openrpc": VERSION,
+            "info": _info(project, version, versions),
+            "servers": [_server(project, prefix, version)],
+        }
+        edition = editions[version]
+        methods = () if head_only else edition.methods.values()
+        described["methods"] = [_method(method, group, texts, locale) for method in methods]
+        if edition.components and not head_only:
+            described["components"] = {"schemas": edition.components}
+        return encode(described)
+
+    return document
+
+
+def path_of(prefix: str, version: int) -> str:
+    """Where a version is served: the first one at the prefix itself (C-07)."""
+    return prefix if version == 1 else f"{prefix.rstrip('/')}/v{version}"
+
+
+def _info(project: Project, version: int, versions: tuple[int, ...]) -> dict[str, Any]:
+    return {
+        "title": project.title,
+        **_unless_empty("description", project.description),
+        "version": f"v{version}",
+        "x-versions": [f"v{number}" for number in versions],
+    }
+
+
+def _server(project: Project, prefix: str, version: int) -> dict[str, Any]:
+    url = (project.public_url or "").rstrip("/") + path_of(prefix, version)
+    return {"name": project.server_name, "url": url, "x-method": "POST"}
+
+
+def _method(method: Method, group: str, texts: Texts, locale: str) -> dict[str, Any]:
+    description = texts.description(group, method, locale)
+    return {
+        "name": method.name,
+        "tags": [_tag(method)],
+        **_unless_empty("summary", texts.title(group, method, locale) or description.partition("\n")[0]),
+        **_unless_empty("description", description),
+        "params": [_param(param) for param in method.params],
+        "result": {
+            "name": method.result.name,
+            **_unless_empty("description", method.result.description),
+            "schema": msgspec.Raw(method.result.schema),
+        },
+        "deprecated": method.deprecated,
+        **({"errors": [_error(error) for error in method.errors]} if method.errors else {}),
+    }
+
+
+def _tag(method: Method) -> dict[str, Any]:
+    """The procedure that a method belongs to: its name in the API, and its class."""
+    owner = method.procedure.__name__
+    return {"name": method.name.rpartition(".")[0] or owner, "description": owner}
+
+
+def _param(param: ParamDoc) -> dict[str, Any]:
+    return {
+        "name": param.name,
+        **_unless_empty("description", param.description),
+        "required": param.required,
+        "schema": msgspec.Raw(param.schema),
+    }
+
+
+def _error(error: ErrorDoc) -> dict[str, Any]:
+    return {"code": error.code, "message": error.message}
+
+
+def _unless_empty(name: str, text: str) -> dict[str, str]:
+    return {name: text} if text else {}
