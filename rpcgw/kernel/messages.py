@@ -1,0 +1,211 @@
+"""What is said of a refused value, by path. Pure.
+
+Two sources speak: pydantic (better words, it knows the author's types) and the schema (it knows all that is
+advertised). Both give the same keys, so one table of texts serves both, and a catalogue may replace any of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import jsonschema_rs
+from pydantic import ValidationError
+
+from rpcgw.kernel.codec import TOO_DEEP
+
+Errors = dict[str, list[str]]
+"""Texts by path: `items[0].price` -> what is wrong there, in the order found."""
+
+_DATE_TIME = "must be a date and time such as 2026-11-30T12:00:00Z"
+_DATE = "must be a date such as 2026-11-30"
+_TIME = "must be a time such as 12:00:00"
+_DURATION = "must be an ISO 8601 duration such as PT1H30M"
+_DECIMAL = "must be a decimal number"
+_OBJECT = "must be an object"
+_ARRAY = "must be an array"
+
+MESSAGES: Mapping[str, str] = {
+    "missing": "is required",
+    "unknown_parameter": "is not a known parameter",
+    "extra_forbidden": "is not a known field",
+    "wrong_type": "must be {expected}, not {given}",
+    "string_type": "must be a string",
+    "int_type": "must be an integer",
+    "int_from_float": "must be an integer",
+    "float_type": "must be a number",
+    "bool_type": "must be true or false",
+    "none_required": "must be null",
+    "list_type": _ARRAY,
+    "set_type": _ARRAY,
+    "frozen_set_type": _ARRAY,
+    "tuple_type": _ARRAY,
+    "dict_type": _OBJECT,
+    "dataclass_type": _OBJECT,
+    "model_type": _OBJECT,
+    "model_attributes_type": _OBJECT,
+    "date_type": "must be a string",
+    "datetime_type": "must be a string",
+    "string_too_short": "must have at least {min_length} character(s)",
+    "string_too_long": "must have at most {max_length} character(s)",
+    "too_short": "must have at least {min_length} item(s)",
+    "too_long": "must have at most {max_length} item(s)",
+    "greater_than_equal": "must be at least {ge}",
+    "greater_than": "must be more than {gt}",
+    "less_than_equal": "must be at most {le}",
+    "less_than": "must be less than {lt}",
+    "multiple_of": "must be a multiple of {multiple_of}",
+    "finite_number": "must be a finite number",
+    "too_large": "is too large",
+    "string_pattern_mismatch": "must match {pattern}",
+    "enum": "must be {expected}",
+    "literal_error": "must be {expected}",
+    "unique": "must not hold the same item twice",
+    "no_form": "must have one of the advertised forms",
+    "not_allowed": "is not allowed",
+    "predicate_failed": "is not allowed",
+    "uuid_type": "must be a UUID",
+    "uuid_parsing": "must be a UUID",
+    "datetime_parsing": _DATE_TIME,
+    "datetime_from_date_parsing": _DATE_TIME,
+    "timezone_naive": "must not have a time zone",
+    "timezone_aware": "must have a time zone",
+    "date_parsing": _DATE,
+    "date_from_datetime_parsing": _DATE,
+    "date_from_datetime_inexact": _DATE,
+    "time_type": _TIME,
+    "time_parsing": _TIME,
+    "time_delta_type": _DURATION,
+    "time_delta_parsing": _DURATION,
+    "decimal_type": _DECIMAL,
+    "decimal_parsing": _DECIMAL,
+    "bytes_type": "must be base64",
+    "bytes_invalid_encoding": "must be base64",
+    "union_tag_invalid": "{discriminator} must be one of {expected_tags}, not '{tag}'",
+    "union_tag_not_found": "must have {discriminator}",
+    "set_item_not_hashable": "must not be an array or object",
+    "value_error": "{error}",
+    "assertion_error": "{error}",
+    "json_invalid": TOO_DEEP,
+}
+"""A text per kind of fault; `{...}` are facts of the fault. The keys are pydantic's error types, and a few of ours."""
+
+_FACTS: Mapping[str, tuple[str, str]] = {
+    "minimum": ("greater_than_equal", "ge"),
+    "maximum": ("less_than_equal", "le"),
+    "exclusiveMinimum": ("greater_than", "gt"),
+    "exclusiveMaximum": ("less_than", "lt"),
+    "multipleOf": ("multiple_of", "multiple_of"),
+    "minLength": ("string_too_short", "min_length"),
+    "maxLength": ("string_too_long", "max_length"),
+    "pattern": ("string_pattern_mismatch", "pattern"),
+    "minItems": ("too_short", "min_length"),
+    "maxItems": ("too_long", "max_length"),
+    "uniqueItems": ("unique", ""),
+    "anyOf": ("no_form", ""),
+    "oneOfNotValid": ("no_form", ""),
+    "oneOfMultipleValid": ("no_form", ""),
+    "falseSchema": ("not_allowed", ""),
+    "not": ("not_allowed", ""),
+}
+"""A schema keyword's message, and the name that the keyword's value has in it."""
+
+_TYPES = {bool: "boolean", int: "integer", float: "number", str: "string", list: "array", dict: "object"}
+
+
+def show_path(steps: Iterable[object]) -> str:
+    """Steps into a value as text: names joined by dots, positions in brackets."""
+    text = ""
+    for step in steps:
+        text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else str(step)
+    return text
+
+
+def say(key: str, facts: Mapping[str, Any], fallback: str, texts: Mapping[str, str] = MESSAGES) -> str:
+    """The text of a kind of fault; `fallback` where there is none, or the facts do not fill it."""
+    try:
+        return texts[key].format_map(facts)
+    except (KeyError, IndexError, ValueError):
+        return fallback
+
+
+def add(errors: Errors, path: str, text: str) -> None:
+    """Note a text at a path, once."""
+    known = errors.setdefault(path, [])
+    if text not in known:
+        known.append(text)
+
+
+def follow(steps: Sequence[Any], value: Any) -> list[Any]:
+    """Those of pydantic's steps that can be taken in the value: names of union branches and `[key]` are left out."""
+    taken: list[Any] = []
+    for step in steps:
+        if (isinstance(value, dict) and step in value) or (
+            isinstance(value, list) and isinstance(step, int) and step < len(value)
+        ):
+            value = value[step]
+            taken.append(step)
+    return taken
+
+
+def refused_by_type(error: ValidationError, value: Any, texts: Mapping[str, str] = MESSAGES) -> Errors:
+    """What pydantic says of a value, by path."""
+    errors: Errors = {}
+    for fault in error.errors(include_url=False, include_input=False):
+        path = follow(fault["loc"], value)
+        if fault["type"] in ("missing", "extra_forbidden") and path[-1:] != [fault["loc"][-1]]:
+            path.append(fault["loc"][-1])
+        add(errors, show_path(path), say(fault["type"], fault.get("ctx", {}), fault["msg"], texts))
+    return errors
+
+
+def refused_by_schema(faults: Iterable[jsonschema_rs.ValidationError], texts: Mapping[str, str] = MESSAGES) -> Errors:
+    """What a schema says of named arguments, by path."""
+    errors: Errors = {}
+    for fault in faults:
+        path = list(fault.instance_path)
+        for more, key, facts in _schema_faults(fault, path):
+            add(errors, show_path([*path, *more]), say(key, facts, fault.message, texts))
+    return errors
+
+
+def _schema_faults(
+    fault: jsonschema_rs.ValidationError, path: list[Any]
+) -> list[tuple[list[Any], str, Mapping[str, Any]]]:
+    name, value = fault.kind.name, fault.kind.value
+    if name == "required":
+        return [([value], "missing", {})]
+    if name in ("additionalProperties", "unevaluatedProperties"):
+        key = "extra_forbidden" if path else "unknown_parameter"
+        return [([unexpected], key, {}) for unexpected in value]
+    if name == "type":
+        return [([], "wrong_type", {"expected": " or ".join(sorted(value)), "given": _type_name(fault.instance)})]
+    if name in ("enum", "constant"):
+        options = value if name == "enum" else [value]
+        return [([], "enum", {"expected": " or ".join(repr(option) for option in options)})]
+    key, fact = _FACTS.get(name, ("", ""))
+    return [([], key, {fact: value})]
+
+
+def _type_name(value: object) -> str:
+    return _TYPES.get(type(value), "null")
+
+
+def merge(said: Errors, refused: Errors, *, only_refused: bool) -> Errors:
+    """Both sources' words: where pydantic speaks at or under a place that the schema refuses, its words are kept.
+
+    `only_refused` leaves out what the schema has nothing against: an answer about shape lists faults of shape alone.
+    """
+    kept = {
+        path: texts for path, texts in said.items() if not only_refused or any(_under(path, place) for place in refused)
+    }
+    rest = {
+        place: texts
+        for place, texts in refused.items()
+        if not any(_under(path, place) or _under(place, path) for path in kept)
+    }
+    return kept | rest
+
+
+def _under(path: str, place: str) -> bool:
+    return path == place or not place or path.startswith((f"{place}.", f"{place}["))
