@@ -1,0 +1,68 @@
+"""Reading a request's body within a limit. Sizes are bytes of the content after inflating (RFC 9110, section 8.4)."""
+
+from __future__ import annotations
+
+import asyncio
+
+from aiohttp import StreamReader, web
+from aiohttp.http_exceptions import HttpProcessingError
+
+CODINGS = frozenset({"gzip", "deflate", "identity"})
+"""The codings that aiohttp takes off by itself, without extra libraries."""
+
+
+class TooLarge(Exception):
+    """The body, declared or received, exceeds the limit."""
+
+
+class Unreadable(Exception):
+    """The body is not in the transfer or content coding that its head declares."""
+
+
+class UnknownCoding(Exception):
+    """The content coding is none of `CODINGS`."""
+
+
+async def read(request: web.Request, limit: int) -> bytes:
+    """The body, at most `limit` bytes of it; one byte more is refused, and so is a declared length above it.
+
+    Raises:
+        TooLarge, Unreadable, UnknownCoding: see there.
+        ConnectionError: the peer left before the body's end.
+    """
+    coding = request.headers.get("Content-Encoding")
+    if coding is not None and coding.strip().lower() not in CODINGS:
+        raise UnknownCoding(coding)
+    content = request.content
+    piece = await _next(content)
+    if content.at_eof():
+        if len(piece) > limit:
+            raise TooLarge
+        return piece
+    declared = request.content_length
+    if coding is None and declared is not None and declared > limit:
+        raise TooLarge
+    return await _rest(content, piece, limit)
+
+
+async def _rest(content: StreamReader, piece: bytes, limit: int) -> bytes:
+    pieces = [piece]
+    size = len(piece)
+    while size <= limit:
+        piece = await _next(content)
+        pieces.append(piece)
+        size += len(piece)
+        if content.at_eof() and size <= limit:
+            return b"".join(pieces)
+    raise TooLarge
+
+
+async def _next(content: StreamReader) -> bytes:
+    try:
+        return await content.readany()
+    except ConnectionError:
+        raise
+    except (web.RequestPayloadError, HttpProcessingError) as error:
+        raise Unreadable(str(error)) from error
+    except (RuntimeError, asyncio.IncompleteReadError) as error:
+        raise ConnectionResetError("the peer left before the body's end") from error

@@ -1,0 +1,177 @@
+"""Open connections of one worker: how many, which are busy, and how they end."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import Iterator, MutableSequence
+from typing import Any, Protocol
+
+from aiohttp import web
+
+from rpcgw.adapters.http.answers import failure, respond
+
+AWAY = 1 << 62
+"""What a worker that takes no connections (dead, starting, draining) shows to its siblings."""
+
+
+class Report(Protocol):
+    """Takes what happened to the log and to counters; `Observer.event` has this shape."""
+
+    def __call__(self, name: str, /, **fields: Any) -> None:
+        """Never raises, never blocks."""
+
+
+class Share:
+    """How many connections each worker of a generation holds, in memory that all of them see.
+
+    A worker writes its own cell only; the others read it to let the least loaded go first.
+    """
+
+    def __init__(self, cells: MutableSequence[int], slot: int) -> None:
+        self._cells = cells
+        self._slot = slot
+
+    @classmethod
+    def alone(cls) -> Share:
+        """For a worker without siblings."""
+        return cls([AWAY], 0)
+
+    @property
+    def single(self) -> bool:
+        """Whether there are no siblings at all."""
+        return len(self._cells) == 1
+
+    def publish(self, count: int) -> None:
+        """Say how many connections this worker holds, or `AWAY`."""
+        self._cells[self._slot] = count
+
+    def ahead(self) -> bool:
+        """Whether a sibling holds fewer connections, by more than one."""
+        return self._cells[self._slot] > min(self._cells) + 1
+
+
+class Connections:
+    """The open connections, counted from `accept` on, so that no copy is made to count them."""
+
+    def __init__(self, share: Share) -> None:
+        self.share = share
+        self._open: set[Connection] = set()
+        self._count = 0
+        self._away = True
+        self._empty = asyncio.Event()
+        self._empty.set()
+
+    def __iter__(self) -> Iterator[Connection]:
+        return iter(list(self._open))
+
+    def __len__(self) -> int:
+        return self._count
+
+    def welcome(self) -> None:
+        """From now on this worker takes connections."""
+        self._away = False
+        self.share.publish(self._count)
+
+    def leave(self) -> None:
+        """From now on siblings need not wait for this worker."""
+        self._away = True
+        self.share.publish(AWAY)
+
+    def accepted(self) -> None:
+        """A connection was taken from the listening socket."""
+        self._changed(+1)
+
+    def lost(self, connection: Connection | None) -> None:
+        """A connection ended, or (None) never came to be."""
+        if connection is not None:
+            self._open.discard(connection)
+        self._changed(-1)
+
+    def made(self, connection: Connection) -> None:
+        """A connection that was taken now has its protocol."""
+        self._open.add(connection)
+
+    def _changed(self, by: int) -> None:
+        self._count += by
+        if not self._away:
+            self.share.publish(self._count)
+        if self._count:
+            self._empty.clear()
+        else:
+            self._empty.set()
+
+    async def gone(self, within: float) -> bool:
+        """Wait until no connection is open; False after `within` seconds."""
+        try:
+            async with asyncio.timeout(max(within, 0.0)):
+                await self._empty.wait()
+        except TimeoutError:
+            return False
+        return True
+
+
+class Connection(web.RequestHandler):
+    """aiohttp's connection, which also knows its peer, whether it is busy, and who waits for its end.
+
+    `task` is the task of the request in progress; None on an idle connection.
+    """
+
+    __slots__ = ("_connections", "_gone", "_report", "peer", "task", "unix")
+
+    def __init__(self, server: web.Server, connections: Connections, report: Report, **options: Any) -> None:
+        super().__init__(server, **options)
+        self._connections = connections
+        self._report = report
+        self._gone: asyncio.Future[None] | None = None
+        self.task: asyncio.Task[Any] | None = None
+        self.peer = ""
+        self.unix = False
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Remember who it is."""
+        listener = transport.get_extra_info("socket")
+        self.unix = listener is not None and listener.family == socket.AF_UNIX
+        name = transport.get_extra_info("peername")
+        if isinstance(name, tuple):
+            self.peer = str(name[0])
+        self._connections.made(self)
+        super().connection_made(transport)
+
+    def connection_lost(self, exc: BaseException | None) -> None:
+        """Tell who waits for it."""
+        self._connections.lost(self)
+        if self._gone is not None and not self._gone.done():
+            self._gone.set_result(None)
+        super().connection_lost(exc)
+
+    async def gone(self) -> None:
+        """Return when the peer has left."""
+        if self.transport is None:
+            return
+        if self._gone is None:
+            self._gone = asyncio.get_running_loop().create_future()
+        await asyncio.shield(self._gone)
+
+    def end(self) -> None:
+        """Close once what is written is out."""
+        if self.transport is not None:
+            self.transport.close()
+
+    def handle_error(
+        self,
+        request: web.BaseRequest,
+        status: int = 500,
+        exc: BaseException | None = None,
+        message: str | None = None,
+    ) -> web.StreamResponse:
+        """Answer what is no HTTP (400), or what no handler foresaw (500), in a line, and close."""
+        if request.writer.output_size > 0:
+            raise ConnectionError("part of an answer is out already")
+        if status < 500:
+            self._report("http.malformed", peer=self.peer, text=str(message or exc).partition("\n")[0][:200])
+        else:
+            self._report("http.failed", peer=self.peer, path=request.path, exception=exc)
+        response = respond(failure(status, "malformed request" if status < 500 else "internal error"))
+        response.force_close()
+        return response

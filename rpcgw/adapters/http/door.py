@@ -1,0 +1,140 @@
+"""aiohttp's door: from the listening sockets of a worker to the entrances of its gateway, and the drain at the end."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from aiohttp import web
+
+from rpcgw.adapters.http.acceptor import Acceptor
+from rpcgw.adapters.http.answers import failure
+from rpcgw.adapters.http.connections import Connection, Connections, Report, Share
+from rpcgw.adapters.http.cors import Cors
+from rpcgw.adapters.http.handling import Afterwards, Handling
+from rpcgw.adapters.http.health import Parts, Scrape, add_health
+from rpcgw.adapters.http.state import State
+from rpcgw.exchange import Entrance
+
+VERSION = "{ver}"
+LAST_WORDS = 1.0
+"""Seconds that cut calls have for their closing answer, and cut afterwards for their end."""
+
+
+class Door:
+    """One worker's door. `open` it with sockets, and `drain` it at the end."""
+
+    def __init__(
+        self,
+        entrances: Sequence[Entrance],
+        *,
+        parts: Parts,
+        report: Report,
+        scrape: Scrape | None = None,
+        share: Share | None = None,
+        keep_alive: float = 75.0,
+    ) -> None:
+        self._report = report
+        self._keep_alive = keep_alive
+        self._state = State()
+        self._afterwards = Afterwards(report)
+        self._connections = Connections(share or Share.alone())
+        self._acceptors: list[Acceptor] = []
+        app = build(entrances, parts=parts, report=report, scrape=scrape, state=self._state, after=self._afterwards)
+        self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
+
+    async def open(self, sockets: Sequence[socket.socket]) -> None:
+        """Take connections from listening sockets, which the door owns from here on."""
+        await self._runner.setup()
+        factory = self._factory()
+        self._acceptors = [Acceptor(each, factory, self._connections, self._report) for each in sockets]
+        self._connections.welcome()
+
+    def _factory(self) -> Callable[[], Connection]:
+        server = self._runner.server
+        assert server is not None, "setup() has made it"
+        return partial(
+            Connection,
+            server,
+            self._connections,
+            self._report,
+            loop=asyncio.get_running_loop(),
+            keepalive_timeout=self._keep_alive,
+            access_log=None,
+        )
+
+    def lame(self) -> None:
+        """Tell load balancers to look elsewhere; everything is still answered."""
+        self._state.lame = True
+
+    async def drain(self, grace: float, idle: float | None = None) -> None:
+        """Take no new connections, answer what comes on the open ones, end them within `grace` seconds.
+
+        Every answer says `Connection: close`. Idle connections end by their keep-alive timer, or after `idle` seconds;
+        calls that still run when the grace is over are cancelled and answered 503.
+        """
+        ends = asyncio.get_running_loop().time() + grace
+        self._state.lame = self._state.draining = True
+        self._connections.leave()
+        for acceptor in self._acceptors:
+            acceptor.close()
+        if idle is not None and not await self._connections.gone(min(idle, grace)):
+            self._end(idle_only=True)
+        if not await self._connections.gone(self._left(ends)):
+            await self._cut()
+        await self._afterwards.finish(self._left(ends), LAST_WORDS)
+        await self._runner.cleanup()
+
+    def _left(self, ends: float) -> float:
+        return max(ends - asyncio.get_running_loop().time(), 0.0)
+
+    async def _cut(self) -> None:
+        self._state.cutting = True
+        busy = [connection.task for connection in self._connections if connection.task is not None]
+        self._report("drain.cut", open=len(self._connections), busy=len(busy))
+        for task in busy:
+            task.cancel()
+        await self._connections.gone(LAST_WORDS if busy else 0.0)
+        self._end(idle_only=False)
+
+    def _end(self, *, idle_only: bool) -> None:
+        for connection in self._connections:
+            if not idle_only or connection.task is None:
+                connection.end()
+
+
+def build(
+    entrances: Sequence[Entrance],
+    *,
+    parts: Parts,
+    report: Report,
+    state: State,
+    after: Afterwards,
+    scrape: Scrape | None = None,
+) -> web.Application:
+    """The application: health first, exact paths before patterns, 404 for the rest; no middleware."""
+    app = web.Application()
+    add_health(app, parts, state, scrape)
+    cors = Cors(app) if any(entrance.origins for entrance in entrances) else None
+    for entrance in sorted(entrances, key=lambda entrance: VERSION in entrance.pattern):
+        handling = Handling(entrance, report, state, after)
+        for path in spellings(entrance.pattern):
+            resource = app.router.add_resource(path)
+            resource.add_route("OPTIONS", handling.options(cors if entrance.origins else None))
+            resource.add_route("*", handling.handler())
+            if cors and entrance.origins:
+                cors.add(resource, entrance)
+
+    async def not_found(_: web.Request) -> web.Response:
+        return state.respond(failure(404, "not found"))
+
+    app.router.add_route("*", "/{tail:.*}", not_found)
+    return app
+
+
+def spellings(pattern: str) -> tuple[str, ...]:
+    """A pattern's aiohttp paths, without and with the trailing slash."""
+    path = pattern.rstrip("/").replace(VERSION, "{ver:v[0-9]+}")
+    return (path, f"{path}/") if path else ("/",)
