@@ -13,11 +13,12 @@ from rpcgw.access.guards import Guards
 from rpcgw.access.tokens import Denied, Tokens
 from rpcgw.api.context import ANONYMOUS, Principal
 from rpcgw.api.errors import InvalidRequest, TokenInvalid, TokenNotSent
-from rpcgw.exchange import Head, Rejected, Reply
+from rpcgw.exchange import Head, HeaderFields, Rejected, Reply
 from rpcgw.kernel.ports import Clock, Observer
 
 JSON: frozenset[str] = frozenset({"application/json"})
 JSON_OR_NONE: frozenset[str] = JSON | {""}
+_CHALLENGE: HeaderFields = (("WWW-Authenticate", "Bearer"),)
 
 Refuse = Callable[[Rejected, Head], Reply]
 
@@ -45,10 +46,8 @@ def judge(policy: Policy, head: Head, now: float) -> Principal | Rejected | Repl
     if head.method not in policy.methods:
         return _options(policy) if head.method == "OPTIONS" else _wrong_method(policy, head.method)
     tokens = policy.tokens.get(head.method)
-    who = ANONYMOUS if tokens is None else tokens.identify(head.headers, now)
-    if isinstance(who, Denied):
-        return _denied(who, tokens.header if tokens else "")
-    return _wrong_media_type(policy, head) or who
+    who = ANONYMOUS if tokens is None else _identify(tokens, head, now)
+    return who if isinstance(who, Rejected) else _wrong_media_type(policy, head) or who
 
 
 def admitter(policy: Policy, clock: Clock, refuse: Refuse) -> Callable[[Head], Principal | Reply]:
@@ -78,7 +77,7 @@ def too_large(limit: int, setting: str) -> Rejected:
     return Rejected(413, InvalidRequest.code, message, log=f"refused: {message}; the limit is {setting}")
 
 
-def _allow(policy: Policy) -> tuple[tuple[str, str], ...]:
+def _allow(policy: Policy) -> HeaderFields:
     return (("Allow", ", ".join(dict.fromkeys((*policy.methods, "OPTIONS")))),)
 
 
@@ -90,10 +89,15 @@ def _wrong_method(policy: Policy, method: str) -> Rejected:
     return Rejected(405, InvalidRequest.code, f"Method {method[:20]} is not allowed here", headers=_allow(policy))
 
 
-def _denied(denied: Denied, header: str) -> Rejected:
-    log = f"refused: {denied.value} (header {header}, or Authorization: Bearer); tokens: ufo_json_rpc.security"
-    error = TokenNotSent if denied is Denied.ABSENT else TokenInvalid
-    return Rejected(401 if denied is Denied.ABSENT else 403, error.code, error.default_message, log=log)
+def _identify(tokens: Tokens, head: Head, now: float) -> Principal | Rejected:
+    """A missing token is 401 with a challenge (RFC 9110 section 15.5.2), a wrong one 403."""
+    who = tokens.identify(head.headers, now)
+    if not isinstance(who, Denied):
+        return who
+    log = f"refused: {who.value} ({tokens.header}, or Authorization: Bearer); see ufo_json_rpc.security"
+    if who is Denied.ABSENT:
+        return Rejected(401, TokenNotSent.code, TokenNotSent.default_message, headers=_CHALLENGE, log=log)
+    return Rejected(403, TokenInvalid.code, TokenInvalid.default_message, log=log)
 
 
 def _wrong_media_type(policy: Policy, head: Head) -> Rejected | None:

@@ -9,18 +9,16 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Final
 
-from rpcgw.api.errors import InvalidRequest, MethodNotFound, ParseError, RpcError, TokenInvalid, TokenNotSent
+from rpcgw.api.errors import MethodNotFound, ParseError, RpcError
 from rpcgw.exchange import HeaderFields, Rejected, Reply
 from rpcgw.kernel.call import Done, Outcome
 from rpcgw.kernel.codec import encode
+from rpcgw.kernel.failure import error_of, render
 from rpcgw.protocol.jsonrpc.envelope import Fault, Id
 
 JSON: Final[HeaderFields] = (("Content-Type", "application/json"),)
 NOT_FOUND: Final = Rejected(404, MethodNotFound.code, "There is nothing of this group in this version")
 _END: Final = b',"jsonrpc":"2.0"}'
-_NAMES: Final = {
-    error.code: error.__name__ for error in (ParseError, InvalidRequest, MethodNotFound, TokenNotSent, TokenInvalid)
-}
 
 After = Callable[[], Awaitable[None]]
 
@@ -34,7 +32,7 @@ def answer_of(identifier: Id, outcome: Outcome) -> bytes:
 
 def fault_answer(fault: Fault) -> bytes:
     """The answer to what could not be run."""
-    return _error(fault.id, _body(fault.error.wire_code, fault.error.message, data_of(fault.error)))
+    return _error(fault.id, _body(fault.error))
 
 
 def reply(body: bytes, after: After | None = None) -> Reply:
@@ -64,17 +62,15 @@ def accepted(after: After | None = None) -> Reply:
 
 def rejected(verdict: Rejected) -> Reply:
     """A refusal in JSON-RPC's form: one error object, whose id nobody has read."""
-    data = {"exception": _NAMES.get(verdict.code, InvalidRequest.__name__)} if verdict.data is None else verdict.data
-    return Reply(verdict.status, _error(None, _body(verdict.code, verdict.message, data)), JSON + verdict.headers)
+    body = _body(error_of(verdict.code, verdict.message))
+    if verdict.data is not None:
+        body["data"] = verdict.data
+    return Reply(verdict.status, _error(None, body), JSON + verdict.headers)
 
 
-def data_of(error: RpcError) -> dict[str, Any]:
-    """`error.data` of a fault in any environment: there is no place or trace to show (T-17)."""
-    return {"exception": type(error).__name__, **({"extra": error.extra} if error.extra else {})}
-
-
-def _body(code: int, message: str, data: object) -> dict[str, Any]:
-    return {"code": code, "message": message, "data": data}
+def _body(error: RpcError) -> dict[str, Any]:
+    """An error that was never raised: it has no place and no trace to show in any environment (T-17)."""
+    return render(error, exposed=False).body()
 
 
 def _error(identifier: Id | None, body: dict[str, Any]) -> bytes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from rpcgw.protocol.openrpc import Document, path_of
+from rpcgw.protocol.openrpc import Document
 
 UNKNOWN_VERSION = 0
 """The version of a path `/vN` that the group does not have: no method is in it."""
@@ -39,8 +39,3 @@ class Endpoint:
     deadlines: frozenset[str] = frozenset()
     origins: tuple[str, ...] = ()
     version: int = 1
-
-    @property
-    def path(self) -> str:
-        """Where this version is served."""
-        return path_of(self.prefix, self.version)
