@@ -16,19 +16,19 @@ def failure(status: int, text: str, headers: HeaderFields = ()) -> Reply:
     return Reply(status, msgspec.json.encode({"error": text}), JSON + headers)
 
 
-def with_vary(reply: Reply) -> Reply:
-    """The same reply with `Origin` in `Vary` (Fetch, section 3.2.5: answers that depend on the origin)."""
-    varied = [value for name, value in reply.headers if name.lower() == "vary"]
-    kept = tuple(field for field in reply.headers if field[0].lower() != "vary")
-    return Reply(reply.status, reply.body, (*kept, ("Vary", ", ".join([*varied, "Origin"]))), reply.after)
+def signed(headers: HeaderFields) -> HeaderFields:
+    """The fields of an answer that goes out: a reply's, and who serves."""
+    return headers + SERVER
+
+
+def signed_and_varying(headers: HeaderFields) -> HeaderFields:
+    """The same with `Origin` in `Vary` (Fetch, section 3.2.5: what the answer depends on)."""
+    varied = [value for name, value in headers if name.lower() == "vary"]
+    kept = tuple(field for field in headers if field[0].lower() != "vary")
+    return (*kept, ("Vary", ", ".join([*varied, "Origin"])), *SERVER)
 
 
 def respond(reply: Reply) -> web.Response:
-    """A response with the whole body in one piece."""
-    assert isinstance(reply.body, bytes), "streams are written piece by piece"
-    return web.Response(status=reply.status, body=reply.body or None, headers=reply.headers + SERVER)
-
-
-def respond_piecewise(reply: Reply) -> web.StreamResponse:
-    """A response whose body follows in pieces."""
-    return web.StreamResponse(status=reply.status, headers=reply.headers + SERVER)
+    """The response for one of the door's own answers."""
+    assert isinstance(reply.body, bytes), "the door's own answers are no streams"
+    return web.Response(status=reply.status, body=reply.body or None, headers=signed(reply.headers))

@@ -66,7 +66,7 @@ class _Adapter(AbstractRouterAdapter):
         return is_preflight(request)
 
     def is_cors_enabled_on_request(self, request: web.Request) -> bool:
-        return request.match_info.route.resource in self._options
+        return "Origin" in request.headers and request.match_info.route.resource in self._options
 
     def get_non_preflight_request_config(self, request: web.Request) -> Origins:
         return self._options[request.match_info.route.resource]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
+from functools import lru_cache
 from typing import cast
 
 from aiohttp import web
 
 from rpcgw.adapters.http import bodies
-from rpcgw.adapters.http.answers import failure, respond_piecewise, with_vary
+from rpcgw.adapters.http.answers import failure, signed, signed_and_varying
 from rpcgw.adapters.http.connections import Connection, Report
 from rpcgw.adapters.http.cors import Cors, is_preflight
 from rpcgw.adapters.http.state import State
@@ -55,7 +56,8 @@ class Handling:
         self._report = report
         self._state = state
         self._after = after
-        self._varies = bool(entrance.origins)
+        # Endpoints send the same few sets of fields over and over.
+        self._fields = lru_cache(64)(signed_and_varying if entrance.origins else signed)
         self._allowed = Reply(204, b"", (("Allow", ", ".join(dict.fromkeys([*entrance.methods, "OPTIONS"]))),))
 
     def handler(self) -> Handler:
@@ -101,24 +103,24 @@ class Handling:
 
     async def _write(self, request: web.Request, reply: Reply) -> web.StreamResponse:
         """Hand the answer to aiohttp, or write it here where something is to happen once the bytes are out."""
-        if self._varies:
-            reply = with_vary(reply)
-        if not isinstance(reply.body, bytes):
-            response = await self._write_pieces(request, reply, reply.body)
-        else:
-            whole = self._state.respond(reply)
+        headers, body = self._fields(reply.headers), reply.body
+        response: web.StreamResponse
+        if isinstance(body, bytes):
+            response = self._state.closing(web.Response(status=reply.status, body=body or None, headers=headers))
             if reply.after is None:
-                return whole
-            response = await _write_whole(request, whole)
+                return response
+            await _write_whole(request, response)
+        else:
+            response = self._state.closing(web.StreamResponse(status=reply.status, headers=headers))
+            await self._write_pieces(request, response, body)
         if reply.after is not None:
             self._after.start(reply.after)
         return response
 
     async def _write_pieces(
-        self, request: web.Request, reply: Reply, pieces: AsyncIterator[bytes]
-    ) -> web.StreamResponse:
+        self, request: web.Request, response: web.StreamResponse, pieces: AsyncIterator[bytes]
+    ) -> None:
         """Write a stream, chunked on HTTP/1.1. It ends early, without an error, when the peer leaves."""
-        response = self._state.closing(respond_piecewise(reply))
         try:
             await response.prepare(request)
             async for piece in pieces:
@@ -131,7 +133,7 @@ class Handling:
         finally:
             if (close := getattr(pieces, "aclose", None)) is not None:
                 await close()
-        return self._state.closing(response)
+        self._state.closing(response)
 
     async def _refuse(self, request: web.Request, connection: Connection, error: Exception) -> web.StreamResponse:
         """What an error in handling becomes on the wire."""
@@ -156,10 +158,9 @@ def head_of(request: web.Request, connection: Connection) -> Head:
     return Head(request.method, url.path, url.raw_query_string, request.headers, connection.peer, connection.unix)
 
 
-async def _write_whole(request: web.Request, response: web.Response) -> web.Response:
+async def _write_whole(request: web.Request, response: web.StreamResponse) -> None:
     try:
         await response.prepare(request)
         await response.write_eof()
     except ConnectionError:
         pass  # the peer has left; what comes after the answer happens all the same
-    return response
