@@ -60,12 +60,12 @@ format: $(VENV_OK) ## put the code into its format
 
 .PHONY: contract
 contract: setup ## show each clause of docs/contract.md with its tests, and run them
-	@.venv/bin/python scripts/contract.py
+	@.venv/bin/python -m scripts.contract
 	@$(PYTEST) tests/contract $(ARGS)
 
 .PHONY: contract-mutants
 contract-mutants: setup ## see that each clause's tests turn red when the clause is broken
-	@.venv/bin/python scripts/contract_mutants.py $(ARGS)
+	@.venv/bin/python -m scripts.contract_mutants $(ARGS)
 
 .PHONY: conformance
 conformance: setup ## run the official MCP conformance suite against a daemon: make conformance URL=...

@@ -1,7 +1,7 @@
 """Fetches what the project is run and tested with, into `.venv` and `.cache`, from the lock files and nothing else.
 
     setup.py venv DIRECTORY LOCK [PROJECT ...]   a venv with what LOCK names, and the projects as editable installs
-    setup.py node DIRECTORY LINK                 a Node that is new enough, at LINK; fetched into DIRECTORY where none is
+    setup.py node DIRECTORY LINK                 a Node new enough, at LINK; fetched into DIRECTORY where none is
     setup.py npm DIRECTORY SOURCE NODE           an npm folder made from SOURCE's package-lock.json
     setup.py redis                               a redis-server on the PATH
 

@@ -1,0 +1,87 @@
+"""The official clients, each run by its own interpreter as a program of its own: what `make setup` fetched.
+
+`talk(client, url, tool, arguments)` lists the tools and calls one, and returns what the client itself made of it.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+SCRIPTS = ROOT / "tests" / "e2e" / "clients"
+FETCHED = ROOT / ".cache"
+NODE = FETCHED / "bin" / "node"
+NODE_FOLDER = FETCHED / "node"
+TIMEOUT = 60
+
+MODERN = "2026-07-28"
+SESSION = "2025-11-25"
+
+
+@dataclass(frozen=True, slots=True)
+class OfficialClient:
+    """One client in one mode, and the revision that it must end up speaking with a daemon that serves all."""
+
+    name: str
+    script: str
+    revision: str
+    venv: str | None = None
+    mode: str | None = None
+
+
+CLIENTS = (
+    OfficialClient("the Python SDK 2 on its own", "mcp2.py", MODERN, "mcp2", "auto"),
+    OfficialClient("the Python SDK 2 pinned to 2026-07-28", "mcp2.py", MODERN, "mcp2", MODERN),
+    OfficialClient("the Python SDK 2 as a session", "mcp2.py", SESSION, "mcp2", "legacy"),
+    OfficialClient("the Python SDK 1", "mcp1.py", SESSION, "mcp1"),
+    OfficialClient("fastmcp 4", "fast.py", MODERN, "fastmcp4"),
+    OfficialClient("fastmcp 3", "fast.py", SESSION, "fastmcp3"),
+    OfficialClient("the TypeScript SDK 1", "sdk1.mjs", SESSION),
+    OfficialClient("the TypeScript client 2 as it is", "client2.mjs", SESSION),
+    OfficialClient("the TypeScript client 2 negotiating", "client2.mjs", MODERN, mode="auto"),
+    OfficialClient("the TypeScript client 2 pinned to 2026-07-28", "client2.mjs", MODERN, mode=MODERN),
+)
+
+ERAS = ("legacy", "modern", "auto")
+
+
+def talk(client: OfficialClient, url: str, tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Run a client: `protocol`, `server`, `tools`, `content`, `structured` and `is_error`, as it saw them."""
+    wanted = [url, tool, json.dumps(arguments), *([client.mode] if client.mode else [])]
+    script = SCRIPTS / client.script
+    if client.venv is None:
+        # A module on standard input finds its packages from the working directory, which is where they are.
+        said = run([str(NODE), "--input-type=module", "-", *wanted], cwd=NODE_FOLDER, text=script.read_text())
+    else:
+        python = FETCHED / "clients" / client.venv / "bin" / "python"
+        said = run([str(python), str(script), *wanted], cwd=SCRIPTS, text="")
+    found: dict[str, Any] = json.loads(said)
+    return found
+
+
+def inspect(url: str, era: str, *arguments: str) -> dict[str, Any]:
+    """Run the MCP Inspector's command line and return the JSON that it prints."""
+    program = NODE_FOLDER / "node_modules" / ".bin" / "mcp-inspector"
+    command = [str(NODE), str(program), "--cli", url, "--transport", "http", "--protocol-era", era, *arguments]
+    found: dict[str, Any] = json.loads(run(command, cwd=NODE_FOLDER, text=""))
+    return found
+
+
+def run(command: list[str], *, cwd: Path, text: str) -> str:
+    """Run a program with a home of its own, and return its standard output; anything but exit 0 fails the test."""
+    assert Path(command[0]).exists(), f"{command[0]} is not there: make setup"
+    with tempfile.TemporaryDirectory(prefix="rpcgw-client-") as home:
+        environment = {"HOME": home, "PATH": f"{FETCHED / 'bin'}:/usr/bin:/bin", "LANG": "C.UTF-8"}
+        done = subprocess.run(
+            command, cwd=cwd, env=environment, input=text, capture_output=True, text=True, timeout=TIMEOUT, check=False
+        )
+    assert done.returncode == 0, (
+        f"{command[0]} ended with {done.returncode}:\n{done.stdout[-2000:]}{done.stderr[-4000:]}"
+    )
+    return done.stdout
