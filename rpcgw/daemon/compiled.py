@@ -6,11 +6,13 @@ returns is all that the generation's workers ever see. Each worker enters `runni
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
+from rpcgw.adapters.http.connections import Report
+from rpcgw.adapters.http.health import Part, Parts, Scrape
 from rpcgw.api.problems import Problem
 from rpcgw.daemon.options import Needs, Options
 from rpcgw.exchange import Entrance
@@ -26,32 +28,6 @@ class Slot:
     addresses: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
-    """One part of readiness, as `/readyz?verbose` lists it. Only a `required` part that is not ready makes it 503."""
-
-    name: str
-    ready: bool
-    detail: str = ""
-    required: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Scrape:
-    """Where and how metrics are read; `path` is exempt from guards."""
-
-    read: Callable[[], Awaitable[bytes]]
-    path: str = "/metrics"
-    content_type: str = "text/plain; version=0.0.4; charset=utf-8"
-
-
-class Report(Protocol):
-    """Takes what happened in the daemon to the log (and to counters): `Observer.event` has this shape."""
-
-    def __call__(self, name: str, /, **fields: Any) -> None:
-        """Never raises, never blocks."""
-
-
 async def no_parts() -> Sequence[Part]:
     """Readiness that depends on nothing."""
     return ()
@@ -65,13 +41,13 @@ def nothing() -> None:
 class Running:
     """A worker's gateway, open for calls.
 
-    `draining` is called when the worker begins to drain (end streams with their closing answer); `reopen` when log files
-    were moved away.
+    `draining` is called when the worker begins to drain (end streams with their closing answer); `reopen` when log
+    files were moved away.
     """
 
     entrances: Sequence[Entrance]
     report: Report
-    parts: Callable[[], Awaitable[Sequence[Part]]] = no_parts
+    parts: Parts = no_parts
     scrape: Scrape | None = None
     draining: Callable[[], None] = nothing
     reopen: Callable[[], None] = nothing
@@ -102,3 +78,6 @@ class Wiring(Protocol):
 
     def compile_generation(self, options: Options) -> Compiled | Sequence[Problem]:
         """A generation, or every problem that keeps it from serving (at least one is an error)."""
+
+
+__all__ = ["Compiled", "Part", "Parts", "Report", "Running", "Scrape", "Slot", "Wiring", "no_parts", "nothing"]

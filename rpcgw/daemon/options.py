@@ -43,7 +43,8 @@ class Needs:
     """What a compiled generation needs of its supervisor: settings, resolved; times in seconds.
 
     `keep_alive`, `reload`, `grace`, `pre_stop` are `server.timeouts`. `boot` is how long workers may take to become
-    ready, `blocked` how long a worker's loop may stand still before the worker is ended. `plugins` are those that serve.
+    ready, `blocked` how long a worker's loop may stand still before the worker is ended. `plugins` names those that
+    serve.
     """
 
     bind: tuple[str, ...]
