@@ -16,10 +16,13 @@ from rpcgw.api.errors import RpcError
 
 @dataclass(slots=True)
 class RequestReceived:
-    """`rpc.request`: a call was accepted and nothing has run. `params` may be replaced: they are then checked anew."""
+    """`rpc.request`: a call was accepted and nothing has run, the method is not even looked up.
+
+    `params` are as they came, by name or by position. They may be replaced or changed: they are checked afterwards.
+    """
 
     context: CallContext
-    params: dict[str, Any]
+    params: dict[str, Any] | list[Any]
 
 
 @dataclass(slots=True)

@@ -9,6 +9,7 @@ import msgspec
 
 from rpcgw.api.context import ANONYMOUS, CallContext, Principal, Surface
 from rpcgw.api.errors import RpcError
+from rpcgw.kernel.gate import Verdict
 
 
 class Call(msgspec.Struct, frozen=True):
@@ -32,7 +33,7 @@ class Call(msgspec.Struct, frozen=True):
     timeout: float | None = None
     ignore_cache: bool = False
     strict: bool = False
-    gated: object = None
+    gated: Verdict | None = None
 
 
 class Done(msgspec.Struct, frozen=True):

@@ -1,0 +1,265 @@
+"""The pipeline: one call, from params to outcome, in the order that every surface shares.
+
+rpc.request -> method look-up -> bind -> cache read -> assertions -> conversion -> rpc.pre_execute -> lock -> invoke
+-> rpc.pre_response -> rpc.post_execute -> encode -> cache write; any failure -> rpc.error once -> a rendered error;
+rpc.post_response is what `Done.after` fires once the answer is on the wire.
+
+Results that a success makes stale are dropped before it is answered, so that a client who reads after it has written
+never reads what was before.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from rpcgw.api.context import CallContext, Principal
+from rpcgw.api.errors import AsyncError, InternalError, MethodNotFound, RpcError
+from rpcgw.api.events import ErrorRaised, PostExecute, PostResponse, PreExecute, PreResponse, RequestReceived
+from rpcgw.kernel.cache import Hit, ResultCache
+from rpcgw.kernel.call import Call, Done, Failed, Outcome
+from rpcgw.kernel.codec import NoJsonForm
+from rpcgw.kernel.deadline import Deadlines, Guard
+from rpcgw.kernel.failure import as_rpc_error, is_exposed, render
+from rpcgw.kernel.gate import Passed, Verdict
+from rpcgw.kernel.listeners import Listeners, Ordered, fire
+from rpcgw.kernel.lock import CallLocks, lock_name
+from rpcgw.kernel.method import Method
+from rpcgw.kernel.plan import Plan, compile_plans, shortest
+from rpcgw.kernel.ports import Clock, Ids, Locks, Observer, Pool
+from rpcgw.kernel.table import MethodTable
+from rpcgw.kernel.threads import Threads
+from rpcgw.kernel.tuning import TuningOf, untuned
+
+Params = dict[str, Any] | list[Any] | None
+
+
+class Executor:
+    """Runs calls, for one event loop. `execute` never raises but for a cancellation from outside.
+
+    Args:
+        table: The methods.
+        instances: The procedures' instances, by class.
+        listeners: Who listens to events.
+        tuning: What the operator tunes, by group and method.
+        environment: Where this runs: which caches are in use, and what clients see of errors (T-17).
+        clock, ids, observer: The ports of these names.
+        pool: Where results are kept.
+        locks: What marked methods lock with.
+        threads: Where sync procedures run; a pool of default size where None.
+        cache_prefix: What stands before the keys of results.
+    """
+
+    def __init__(
+        self,
+        table: MethodTable,
+        instances: Mapping[type, object],
+        *,
+        clock: Clock,
+        ids: Ids,
+        observer: Observer,
+        pool: Pool,
+        locks: Locks,
+        listeners: Listeners | None = None,
+        tuning: TuningOf = untuned,
+        environment: str = "prod",
+        threads: Threads | None = None,
+        cache_prefix: str = "rpc_cache",
+    ) -> None:
+        self._listeners = listeners or Listeners()
+        self._ids = ids
+        self._observer = observer
+        self._exposed = is_exposed(environment)
+        self._monotonic = clock.monotonic
+        self._threads = threads or Threads()
+        self._plans = compile_plans(table, instances, tuning, environment, self._threads)
+        self._cache = ResultCache(pool, ids, observer, cache_prefix)
+        self._locks = CallLocks(locks, observer)
+        self._deadlines = Deadlines()
+
+    async def execute(self, call: Call) -> Outcome:
+        """Run one call to its outcome; the observer is told once of its start, its failure and its end.
+
+        Raises:
+            CancelledError: The caller's task was cancelled; locks and threads are given back all the same.
+        """
+        observer = self._observer
+        observer.call_started(call)
+        started = self._monotonic()
+        plan = self._plans.get((call.group, call.version, call.method))
+        seconds = call.timeout if plan is None else shortest(call.timeout, plan.deadline)
+        outcome: Outcome | None = None
+        try:
+            if seconds is None:
+                outcome = await self._run(call, plan, None)
+            else:
+                with self._deadlines.guard(seconds) as guard:
+                    outcome = await self._run(call, plan, guard)
+        except GeneratorExit:
+            raise
+        except BaseException as cause:  # whatever the author's code raises is this call's failure, SystemExit too
+            # A CancelledError that nobody sent to this task is one of those: the procedure awaited something cancelled.
+            if isinstance(cause, asyncio.CancelledError) and _is_cancelled():
+                raise
+            outcome = await self._fail(call, cause)
+        finally:
+            observer.call_finished(call, _ABANDONED if outcome is None else outcome, self._monotonic() - started)
+        return outcome
+
+    async def _run(self, call: Call, plan: Plan | None, guard: Guard | None) -> Done:
+        context = self._context(call, plan, guard)
+        params, gated = await self._received(call, context)
+        if plan is None:
+            raise MethodNotFound(f'The group "{call.group}" has no method "{call.method}" in version {call.version}')
+        method = plan.method
+        bound = method.bind(params, strict=call.strict, refuse_unknown=plan.refuse_unknown)
+        miss = None
+        if plan.cache is not None:
+            found = await self._cache.read(plan.cache, call, {**method.defaults, **bound})
+            if isinstance(found, Hit):
+                return Done(found.encoded, cached=True)
+            miss = found
+        verdict = method.gate(bound) if gated is None else gated
+        if not isinstance(verdict, Passed):
+            raise method.refusal(verdict)
+        values = method.convert(bound)
+        values, result = await self._perform(plan, context, values)
+        if guard is not None:
+            guard.stop()
+        encoded = _encode(method, result)
+        if plan.drops:
+            await asyncio.shield(self._locks.spawn(self._cache.invalidate(plan.drops)))
+        if plan.cache is not None and miss is not None:
+            await self._cache.write(plan.cache, miss, encoded)
+        if not self._listeners.post_response and not plan.warms:
+            return Done(encoded)
+        return Done(encoded, after=partial(self._answered, call, plan, bound, PostResponse(context, values, result)))
+
+    async def _received(self, call: Call, context: CallContext) -> tuple[Params, Verdict | None]:
+        """The parameters, and what the gate said of them where it still counts."""
+        listeners = self._listeners.request
+        if not listeners:
+            return call.params, call.gated
+        params = call.params
+        event = RequestReceived(context, params.copy() if params is not None else {})
+        await fire(listeners, event)
+        # A change in place is as good as a replacement and cannot be seen: the gate is asked anew, which is cheap.
+        return event.params, None
+
+    async def _perform(self, plan: Plan, context: CallContext, values: dict[str, Any]) -> tuple[dict[str, Any], Any]:
+        """From rpc.pre_execute to rpc.post_execute: the parameters that counted, and the answer's value."""
+        listeners = self._listeners
+        if listeners.pre_execute:
+            before = PreExecute(context, values)
+            await fire(listeners.pre_execute, before)
+            values = before.params
+        if plan.lock is None:
+            result = await plan.invoke(values, context)
+        else:
+            result = await self._locked(plan, context, values)
+        answer = result
+        if listeners.pre_response:
+            response = PreResponse(context, values, result)
+            await fire(listeners.pre_response, response)
+            answer = response.result
+        if listeners.post_execute:
+            await fire(listeners.post_execute, PostExecute(context, values, result))
+        return values, answer
+
+    async def _locked(self, plan: Plan, context: CallContext, values: dict[str, Any]) -> Any:
+        assert plan.lock is not None, "only locked methods come here"
+        held = await self._locks.take(lock_name(plan.method, plan.lock, values), plan.lock)
+        try:
+            return await plan.invoke_noting(values, context, held.ended)
+        finally:
+            await held.leave()
+
+    async def _answered(self, call: Call, plan: Plan, bound: Mapping[str, Any], event: PostResponse) -> None:
+        await self._tell(self._listeners.post_response, event)
+        for name in plan.warms:
+            await self._warm_up(call, name, bound)
+
+    async def _warm_up(self, call: Call, name: str, bound: Mapping[str, Any]) -> None:
+        """Make a dropped result anew, with what the two methods' parameters have in common."""
+        plan = self._plans.get((call.group, call.version, name))
+        if plan is None or plan.cache is None:
+            return
+        shared = {param.name: bound[param.name] for param in plan.method.signature.params if param.name in bound}
+        await self.execute(
+            Call(
+                method=name,
+                group=call.group,
+                version=call.version,
+                params=shared,
+                id=self._ids.token(),
+                surface=call.surface,
+                principal=call.principal,
+                locale=call.locale,
+                ray_id=call.ray_id,
+                headers=call.headers,
+                ignore_cache=True,
+            )
+        )
+
+    async def _fail(self, call: Call, cause: BaseException) -> Failed:
+        error = as_rpc_error(cause, exposed=self._exposed)
+        if self._listeners.error:
+            event = ErrorRaised(self._new_context(call, None), cause, error)
+            await self._tell(self._listeners.error, event)
+            replaced: object = event.error
+            error = replaced if isinstance(replaced, RpcError) else error
+        failed = render(error, exposed=self._exposed)
+        self._observer.call_failed(call, cause, failed.code)
+        return failed
+
+    async def _tell(self, listeners: Ordered, event: object) -> None:
+        """Fire an event after the fact: what a listener raises is logged, and the others are told all the same."""
+        for listen in listeners:
+            try:
+                await fire((listen,), event)
+            except Exception as error:  # noqa: BLE001 -- the outcome is settled; a listener must not take it back
+                name = getattr(listen, "__qualname__", repr(listen))
+                self._observer.event("listener.error", listener=name, event_type=type(event).__name__, error=error)
+
+    def _context(self, call: Call, plan: Plan | None, guard: Guard | None) -> CallContext:
+        if self._listeners.any or (plan is not None and plan.takes_context):
+            return self._new_context(call, guard.when if guard is not None else None)
+        return _UNSEEN
+
+    def _new_context(self, call: Call, deadline: float | None) -> CallContext:
+        return CallContext(
+            principal=call.principal,
+            group=call.group,
+            version=call.version,
+            method=call.method,
+            surface=call.surface,
+            locale=call.locale,
+            ray_id=call.ray_id,
+            deadline=deadline,
+            headers=call.headers,
+        )
+
+    async def close(self) -> None:
+        """Let go of what is still held; idle threads end."""
+        await self._locks.settle()
+        self._threads.close()
+
+
+_ABANDONED = render(AsyncError("The caller left before the answer"), exposed=False)
+_UNSEEN = CallContext(Principal(), "", 0, "", "rpc", "", "")
+"""Stands in where neither the method nor a listener looks at the context: making one costs more than a look-up."""
+
+
+def _is_cancelled() -> bool:
+    """Whether somebody cancelled the current task, as opposed to what it awaited."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
+
+
+def _encode(method: Method, result: object) -> bytes:
+    try:
+        return method.encode(result)
+    except NoJsonForm as error:
+        raise InternalError(f"The result of {method.name} has no JSON form: {error.reason}") from error

@@ -1,0 +1,187 @@
+"""What a failure looks like to a client: any exception -> `RpcError` -> `Failed`. Pure.
+
+Two rules decide. The class of an exception decides its code (reference: the kernel's error table); and only `dev` and
+`test` show where an error came from and what an unexpected exception says (T-17).
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from math import isfinite
+from typing import Any
+
+from rpcgw.api import errors
+from rpcgw.api.errors import ApplicationError, InternalError, RpcError, ServerError
+from rpcgw.kernel.call import Failed
+
+EXPOSED_ENVIRONMENTS = frozenset({"dev", "test"})
+"""Where errors are shown in full; the names are exact."""
+
+MAX_FRAMES = 50
+MAX_PREVIOUS = 10
+MAX_EXTRA_DEPTH = 20
+
+_CLASSES: Mapping[int, type[RpcError]] = {
+    kind.code: kind
+    for kind in (
+        errors.ParseError,
+        errors.InvalidRequest,
+        errors.MethodNotFound,
+        errors.InvalidParams,
+        errors.InternalError,
+        errors.RuntimeFault,
+        errors.LogicError,
+        errors.TokenNotSent,
+        errors.TokenInvalid,
+        errors.DataNotFound,
+        errors.AsyncError,
+        errors.BatchError,
+    )
+}
+_HUNDREDS: Mapping[int, type[RpcError]] = {
+    -32600: errors.InvalidRequest,
+    -32500: errors.RuntimeFault,
+    -32400: errors.LogicError,
+    -32300: errors.AsyncError,
+}
+
+
+def is_exposed(environment: str) -> bool:
+    """Whether clients see everything of an error in this environment."""
+    return environment in EXPOSED_ENVIRONMENTS
+
+
+def as_rpc_error(cause: BaseException, *, exposed: bool) -> RpcError:
+    """The error that a client gets for `cause`: an `RpcError` as it is, anything else by its code.
+
+    An exception of another kind with an integer `code` (other than 0) keeps that code; all the rest is an
+    `InternalError`. Its own words are kept only where `exposed`: they were not written for clients.
+    """
+    if isinstance(cause, RpcError):
+        return cause
+    error = error_of(_code(cause), _words(cause) if exposed else None)
+    error.__cause__ = cause
+    return error
+
+
+def error_of(code: int, message: str | None = None, *, extra: Mapping[str, object] | None = None) -> RpcError:
+    """The error that a code stands for: by the table, by its hundred where reserved, else the application's own.
+
+    The code is kept, except 0 and reserved ones that mean nothing (`InternalError`).
+    """
+    if kind := _CLASSES.get(code):
+        return kind(message, extra=extra)
+    if -32099 <= code <= -32000:
+        return ServerError(message, code=code, extra=extra)
+    if code and not -32768 <= code <= -32000:
+        return ApplicationError(message, code=code, extra=extra)
+    return _reserved(code)(message, extra=extra)
+
+
+@lru_cache(maxsize=1024)
+def _reserved(code: int) -> type[RpcError]:
+    """A code belongs to a class, so a code of its own is a class of its own, by the name of its hundred's."""
+    kind = _HUNDREDS.get(-(-code // 100) * 100)
+    if kind is None:
+        return InternalError
+    return type(kind.__name__, (kind,), {"code": code, "__module__": kind.__module__, "__doc__": kind.__doc__})
+
+
+def render(error: RpcError, *, exposed: bool) -> Failed:
+    """An error as it goes out. `data` holds its class, its `extra` if any, and the whole story where `exposed`."""
+    data: dict[str, Any] = {"exception": type(error).__name__}
+    if extra := json_safe(error.extra):
+        data["extra"] = extra
+    if exposed:
+        data |= _story(error)
+    return Failed(error.wire_code, clean(str(error.message)), data, error)
+
+
+def clean(text: str) -> str:
+    """A text that has a form in UTF-8: halves of surrogate pairs become question marks."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
+
+
+_DROP = object()
+
+
+def json_safe(bag: Mapping[str, object]) -> dict[str, Any]:
+    """What of a bag JSON can carry; the rest is left out, at any depth."""
+    return dict(_safe_items(bag, MAX_EXTRA_DEPTH))
+
+
+def _safe(value: object, depth: int) -> object:
+    if depth and isinstance(value, Mapping):
+        return dict(_safe_items(value, depth))
+    if depth and isinstance(value, list | tuple):
+        return [safe for item in value if (safe := _safe(item, depth - 1)) is not _DROP]
+    return _safe_scalar(value)
+
+
+def _safe_scalar(value: object) -> object:
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, str):
+        return clean(str.__str__(value))
+    if isinstance(value, int):
+        return int(value)
+    return float(value) if isinstance(value, float) and isfinite(value) else _DROP
+
+
+def _safe_items(bag: Mapping[Any, object], depth: int) -> Iterator[tuple[str, object]]:
+    for key, value in bag.items():
+        if isinstance(key, str | int) and (safe := _safe(value, depth - 1)) is not _DROP:
+            yield clean(str(key)), safe
+
+
+def _story(error: BaseException, seen: frozenset[int] = frozenset()) -> dict[str, Any]:
+    frames = _frames(error)
+    if not frames and error.__cause__ is not None:
+        # Made of the cause by us: it was raised where the cause was.
+        frames = _frames(error.__cause__)
+    return {
+        "message": _words(error),
+        "code": _code(error),
+        "file": frames[-1]["file"] if frames else None,
+        "line": frames[-1]["line"] if frames else None,
+        "trace": frames,
+        "trace_string": clean("".join(traceback.format_exception(error, limit=-MAX_FRAMES, chain=False))),
+        "previous": _previous(error, seen | {id(error)}),
+    }
+
+
+def _previous(error: BaseException, seen: frozenset[int]) -> dict[str, Any] | None:
+    before = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+    if before is None or id(before) in seen or len(seen) > MAX_PREVIOUS:
+        return None
+    extra = {"extra": json_safe(before.extra)} if isinstance(before, RpcError) and before.extra else {}
+    return {"exception": type(before).__name__, **extra, **_story(before, seen)}
+
+
+def _frames(error: BaseException) -> list[dict[str, Any]]:
+    walked = list(traceback.walk_tb(error.__traceback__))[-MAX_FRAMES:]
+    return [
+        {"file": frame.f_code.co_filename, "line": line, "function": frame.f_code.co_qualname} for frame, line in walked
+    ]
+
+
+def _code(error: BaseException) -> int:
+    """The code that an exception carries; an exit status is none."""
+    if isinstance(error, RpcError):
+        return error.wire_code
+    try:
+        code = getattr(error, "code", None)
+    except Exception:  # noqa: BLE001 -- an author's property may do anything, and an error must not hide an error
+        code = None
+    if not isinstance(code, int) or isinstance(code, bool) or isinstance(error, SystemExit):
+        return InternalError.code
+    return int(code) or InternalError.code
+
+
+def _words(error: BaseException) -> str:
+    try:
+        return clean(str(error.message if isinstance(error, RpcError) else error))
+    except Exception:  # noqa: BLE001 -- an author's __str__ may do anything, and an error must not hide an error
+        return f"{type(error).__name__} without words"

@@ -1,0 +1,119 @@
+"""Making procedures: what a plugin's lifespan yields fills the constructors' parameters, by type."""
+
+from __future__ import annotations
+
+import inspect
+import types
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Annotated, Any, NewType, Union, get_args, get_origin, get_type_hints, is_typeddict
+
+from typing_extensions import get_protocol_members, is_protocol
+
+from rpcgw.api.problems import Place, Problem
+
+
+def provided_values(yielded: object) -> tuple[object, ...]:
+    """What a lifespan provides: nothing, one value, or each of a tuple or list."""
+    if yielded is None:
+        return ()
+    return tuple(yielded) if type(yielded) in (tuple, list) else (yielded,)  # type: ignore[arg-type]  # just looked
+
+
+def instantiate(
+    procedures: Iterable[object], provided: Sequence[object]
+) -> tuple[Mapping[type, object], list[Problem]]:
+    """One instance of each procedure, by its class; what is an instance already stays as it is.
+
+    A parameter takes the value whose class is exactly its type, else the one that is an instance of it. One with a
+    default may stay empty. What cannot be made is a problem that names the parameter.
+    """
+    made: dict[type, object] = {}
+    problems: list[Problem] = []
+    for procedure in procedures:
+        if not isinstance(procedure, type):
+            made[type(procedure)] = procedure
+            continue
+        arguments, found = _fill(procedure, provided)
+        problems += found
+        if found:
+            continue
+        try:
+            made[procedure] = procedure(**arguments)
+        except Exception as error:  # noqa: BLE001 -- the author's constructor; a plugin that fails to load is a problem
+            text = f"{procedure.__qualname__}(...) raised {type(error).__name__}: {error}"
+            problems.append(Problem(_place(procedure), "procedure-constructor", text))
+    return made, problems
+
+
+def _fill(procedure: type, provided: Sequence[object]) -> tuple[dict[str, object], list[Problem]]:
+    arguments: dict[str, object] = {}
+    problems: list[Problem] = []
+    hints = _hints(procedure)
+    for parameter in inspect.signature(procedure).parameters.values():
+        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+            continue
+        fitting = _fitting(hints.get(parameter.name, parameter.empty), provided)
+        if len(fitting) == 1:
+            arguments[parameter.name] = fitting[0]
+        elif fitting or parameter.default is parameter.empty:
+            problems.append(_unfilled(procedure, parameter, fitting, provided))
+    return arguments, problems
+
+
+def _hints(procedure: type) -> Mapping[str, Any]:
+    try:
+        return get_type_hints(procedure.__init__)  # type: ignore[misc]  # of the class that is about to be made
+    except NameError:
+        # A name that only type checkers see: the raw annotations still say which parameters there are.
+        return {name: value for name, value in procedure.__init__.__annotations__.items() if not isinstance(value, str)}  # type: ignore[misc]  # as above
+
+
+def _fitting(hint: Any, provided: Sequence[object]) -> list[object]:
+    kinds = _kinds(hint)
+    exact = [value for value in provided if type(value) in kinds]
+    return exact or [value for value in provided if any(_is(value, kind) for kind in kinds)]
+
+
+def _kinds(hint: Any) -> tuple[Any, ...]:
+    """The classes that a hint names: members of a union, what stands behind Annotated, NewType and generics."""
+    origin = get_origin(hint)
+    if origin is Annotated:
+        return _kinds(get_args(hint)[0])
+    if origin in (Union, types.UnionType):
+        return tuple(kind for member in get_args(hint) for kind in _kinds(member) if kind is not type(None))
+    if isinstance(hint, NewType):
+        return _kinds(hint.__supertype__)
+    return (origin or hint,)
+
+
+def _is(value: object, kind: Any) -> bool:
+    if not isinstance(kind, type) or kind is inspect.Parameter.empty or is_typeddict(kind):
+        return False
+    if is_protocol(kind):
+        return all(hasattr(value, member) for member in get_protocol_members(kind))
+    return isinstance(value, kind)
+
+
+def _unfilled(
+    procedure: type, parameter: inspect.Parameter, fitting: list[object], provided: Sequence[object]
+) -> Problem:
+    name = f"the parameter {parameter.name!r} of {procedure.__qualname__}(...)"
+    yielded = ", ".join(type(value).__qualname__ for value in provided) or "nothing"
+    if fitting:
+        text, hint = f"{name} fits more than one value", f"the lifespan yields {yielded}"
+    elif parameter.annotation is parameter.empty:
+        text, hint = f"{name} has no type", "annotate it: constructor parameters are filled by type"
+    else:
+        wanted = inspect.formatannotation(parameter.annotation)
+        text, hint = f"{name} cannot be filled: nothing that is {wanted}", f"the lifespan yields {yielded}"
+    return Problem(_place(procedure), "procedure-parameter", text, hint)
+
+
+def _place(procedure: type) -> Place:
+    code = getattr(procedure.__init__, "__code__", None)  # type: ignore[misc]  # only its place is looked at
+    if code is not None and not code.co_filename.startswith("<"):
+        return Place(code.co_filename, code.co_firstlineno)
+    try:
+        return Place(inspect.getsourcefile(procedure) or procedure.__module__, inspect.getsourcelines(procedure)[1])
+    except (OSError, TypeError):
+        return Place(procedure.__module__)

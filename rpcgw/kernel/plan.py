@@ -1,0 +1,80 @@
+"""What is decided about a method's calls before the first one: one `Plan` for each group, version and method."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from rpcgw.api.marks import Lock
+from rpcgw.kernel.cache import CachePolicy, cache_policy
+from rpcgw.kernel.invoke import Invoke, InvokeNoting, compile_invoke
+from rpcgw.kernel.method import Method
+from rpcgw.kernel.table import MethodTable
+from rpcgw.kernel.threads import Threads
+from rpcgw.kernel.tuning import Tuning, TuningOf
+
+PlanKey = tuple[str, int, str]
+"""Group, version, method."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How calls of one method run; None and empty tuples are steps that its calls do not have.
+
+    `drops` are methods whose kept results go after a success, `warms` those that are made anew.
+    """
+
+    method: Method
+    invoke: Invoke
+    invoke_noting: InvokeNoting
+    deadline: float | None
+    refuse_unknown: bool
+    cache: CachePolicy | None
+    lock: Lock | None
+    drops: tuple[str, ...]
+    warms: tuple[str, ...]
+    takes_context: bool
+
+
+def compile_plans(
+    table: MethodTable, instances: Mapping[type, object], tuning: TuningOf, environment: str, threads: Threads
+) -> dict[PlanKey, Plan]:
+    """The plan of every method in every group and version."""
+    plans: dict[PlanKey, Plan] = {}
+    for group, version, method in _methods(table):
+        tuned = tuning(group, method.name)
+        function = getattr(instances[method.procedure], method.attribute)
+        running = compile_invoke(method, function, threads)
+        caching = cache_policy(method, group, environment, tuned.cache_ttl)
+        plans[group, version, method.name] = _plan(method, tuned, running, caching)
+    return plans
+
+
+def shortest(asked: float | None, tuned: float | None) -> float | None:
+    """The shorter of two deadlines in seconds; None is no deadline."""
+    if asked is None or tuned is None:
+        return tuned if asked is None else asked
+    return min(asked, tuned)
+
+
+def _methods(table: MethodTable) -> Iterator[tuple[str, int, Method]]:
+    for group in table.groups:
+        for version in table.versions(group):
+            for method in (table.methods(group, version) or {}).values():
+                yield group, version, method
+
+
+def _plan(method: Method, tuned: Tuning, running: tuple[Invoke, InvokeNoting], caching: CachePolicy | None) -> Plan:
+    drops = method.invalidates.methods if method.invalidates else ()
+    return Plan(
+        method=method,
+        invoke=running[0],
+        invoke_noting=running[1],
+        deadline=tuned.deadline,
+        refuse_unknown=tuned.refuse_unknown,
+        cache=caching,
+        lock=method.lock,
+        drops=drops,
+        warms=drops if method.invalidates and method.invalidates.warm_up else (),
+        takes_context=bool(method.signature.contexts),
+    )
