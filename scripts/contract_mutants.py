@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -25,7 +26,7 @@ from xml.etree import ElementTree as ET
 
 from scripts.contract import MUTANTS, ROOT, read_patches, read_tests
 
-NOT_STARTED = "DaemonDidNotStart"
+NOT_STARTED = re.compile(r"^E\s+(\S+\.)?DaemonDidNotStart: ", re.MULTILINE)
 TIME_LIMIT = 600
 
 
@@ -93,7 +94,7 @@ def read_report(report: Path) -> Run:
     for case in ET.parse(report).iter("testcase"):
         problems = [*case.findall("failure"), *case.findall("error")]
         name = f"{case.get('classname', '')}.{case.get('name', '').partition('[')[0]}"
-        if any(NOT_STARTED in (problem.text or "") for problem in problems):
+        if any(NOT_STARTED.search(problem.text or "") for problem in problems):
             unstarted.add(name)
         elif problems:
             red.add(name)

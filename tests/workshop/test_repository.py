@@ -11,11 +11,11 @@ import pytest
 from tests.support.daemon import ROOT
 
 HOSTS = re.compile(rb"(pypi|pythonhosted|npmjs)\.org\b|proxy\.golang\.")
-TARGETS = {
-    "use": ("setup", "serve", "test"),
-    "order": ("ci", "lint", "types", "layers", "format", "contract", "contract-mutants", "conformance"),
-    "release": ("bench", "wheel", "clean", "lock"),
-}
+TARGETS = [
+    *("setup", "serve", "test"),
+    *("ci", "lint", "types", "layers", "format", "contract", "contract-mutants", "conformance"),
+    *("bench", "wheel", "clean", "lock"),
+]
 
 
 def committed() -> list[Path]:
@@ -29,7 +29,7 @@ def test_no_package_host_is_named() -> None:
     assert [path for path in committed() if HOSTS.search(path.read_bytes())] == []
 
 
-@pytest.mark.parametrize("target", [target for targets in TARGETS.values() for target in targets])
+@pytest.mark.parametrize("target", TARGETS)
 def test_make_help_explains_each_target(target: str) -> None:
     """`make help` has one line for each target that the project promises."""
     said = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
