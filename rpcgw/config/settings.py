@@ -1,14 +1,14 @@
 """Every setting of rpcgw, frozen and typed: what the loader makes of gateway.yaml and routes.yaml. Pure values.
 
-Times are seconds, sizes are bytes, paths are absolute. A group's or a method's own value is already resolved here
-(`Settings.for_group`, `Settings.for_method`): nobody else merges settings.
+Times are seconds, sizes are bytes, paths are absolute. What differs for a group or a method is merged here
+(`Settings.security_of`, `mcp_of`, `calls_of`, `calls_of_method`): nobody else merges settings.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, TypeVar
 
 from rpcgw.api.problems import Place
 
@@ -16,8 +16,39 @@ RouteKind = Literal["rpc", "mcp"]
 
 
 @dataclass(frozen=True, slots=True)
+class RoutePath:
+    """One path of a route: `{ver}` stands for `v` and digits, `{aiName}` for a client's name."""
+
+    pattern: str
+    name: str
+    methods: tuple[str, ...]
+
+
+_PATHS: Mapping[RouteKind, tuple[tuple[str, str, tuple[str, ...]], ...]] = {
+    "rpc": (
+        ("", "ufo_rpc_api_server", ("GET", "POST", "OPTIONS")),
+        ("/{ver}", "ufo_rpc_api_server_ver", ("GET", "POST", "OPTIONS")),
+        ("/postman", "ufo_rpc_api_postman", ("GET",)),
+        ("/{ver}/postman", "ufo_rpc_api_postman_ver", ("GET",)),
+    ),
+    "mcp": (
+        ("", "ufo_mcp_endpoint", ("POST", "DELETE", "OPTIONS")),
+        ("/{ver}", "ufo_mcp_endpoint", ("POST", "DELETE", "OPTIONS")),
+        ("/server.json", "ufo_mcp_server_json", ("GET",)),
+        ("/{ver}/server.json", "ufo_mcp_server_json_ver", ("GET",)),
+        ("/manifest/{aiName}.json", "ufo_mcp_manifest", ("GET",)),
+        ("/{ver}/manifest/{aiName}.json", "ufo_mcp_manifest_ver", ("GET",)),
+    ),
+}
+"""What each kind of route answers below its prefix (C-04 to C-06, and the original's routes for /rpc)."""
+
+
+@dataclass(frozen=True, slots=True)
 class Route:
-    """One import of routes.yaml: an endpoint of one kind, at a prefix, for one API group."""
+    """One import of routes.yaml: an endpoint of one kind, at a prefix, for one API group.
+
+    `prefix` has no slash at its end; it is empty for the root.
+    """
 
     key: str
     kind: RouteKind
@@ -25,6 +56,18 @@ class Route:
     group: str
     name_prefix: str
     place: Place
+
+    @property
+    def full_group(self) -> str:
+        """What the names of the route's paths begin with."""
+        return f"{self.name_prefix}{self.group}"
+
+    def paths(self) -> tuple[RoutePath, ...]:
+        """All that the route answers, by the names of the original: `<name_prefix><group>_ufo_mcp_endpoint` (C-03)."""
+        return tuple(
+            RoutePath(f"{self.prefix}{path}" or "/", f"{self.full_group}_{name}", methods)
+            for path, name, methods in _PATHS[self.kind]
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +153,7 @@ class Docs:
     project_name: str = "My Project"
     project_description: str = ""
     project_version: str | None = None
+    async_dsn_info: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +228,11 @@ class Cors:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The whole configuration of one generation."""
+    """The whole configuration of one generation.
+
+    `security`, `mcp` and `calls` hold resolved values by group, the common ones under the empty name; `methods` holds
+    only what differs for a method; `places` says by dotted path where each option of the gateway file stands.
+    """
 
     source: str
     environment: str = "prod"
@@ -204,3 +252,27 @@ class Settings:
     calls: Mapping[str, CallSettings] = field(default_factory=dict)
     methods: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     places: Mapping[str, Place] = field(default_factory=dict)
+
+    def security_of(self, group: str) -> Security:
+        """Who may call a group."""
+        return _of(self.security, group, Security())
+
+    def mcp_of(self, group: str) -> McpSettings:
+        """A group's MCP server (C-14)."""
+        return _of(self.mcp, group, McpSettings())
+
+    def calls_of(self, group: str) -> CallSettings:
+        """What tunes the calls of a group."""
+        return _of(self.calls, group, CallSettings())
+
+    def calls_of_method(self, group: str, method: str) -> CallSettings:
+        """What tunes the calls of one method in a group: `defaults`, then `groups.<group>`, then `methods.<name>`."""
+        return replace(self.calls_of(group), **self.methods.get(method, {}))
+
+
+_Value = TypeVar("_Value")
+
+
+def _of(by_group: Mapping[str, _Value], group: str, default: _Value) -> _Value:
+    """A group's value, else the common one (under the empty name), else the default."""
+    return by_group.get(group, by_group.get("", default))

@@ -1,0 +1,225 @@
+"""Validated documents -> settings: defaults, paths, what differs for a group. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
+
+from rpcgw.api.problems import Problem
+from rpcgw.config.document import Document
+from rpcgw.config.pools import build_pools
+from rpcgw.config.routes import OWN_PATHS, build_routes
+from rpcgw.config.security import build_security
+from rpcgw.config.settings import (
+    CallSettings,
+    Cors,
+    Docs,
+    Icon,
+    Logging,
+    McpSettings,
+    Metrics,
+    PluginSettings,
+    Server,
+    ServerInfo,
+    Settings,
+    Timeouts,
+    Translations,
+)
+from rpcgw.config.sources import absolute, beside
+
+_T = TypeVar("_T")
+_DEFAULT_PORTS = {"http": 80, "https": 443}
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What is no part of the files: `base` is what relative names are relative to."""
+
+    base: str
+    env: Mapping[str, str]
+    environment: str | None
+    dev: bool
+
+
+def build_settings(gateway: Document, routes_file: Document, around: Surroundings) -> tuple[Settings, list[Problem]]:
+    """The settings, and what the schemas could not see."""
+    server, problems = _server(gateway, around)
+    metrics = Metrics(**gateway.get("metrics", default={}))
+    routes, wrong = build_routes(routes_file, (*OWN_PATHS, metrics.path) if metrics.enabled else OWN_PATHS)
+    problems += wrong
+    state_dir = _state_dir(gateway, around)
+    pools, cache, wrong = build_pools(gateway, around.base, state_dir, workers=server.workers)
+    problems += wrong
+    security, wrong = build_security(gateway, _groups_with_settings(gateway))
+    problems += wrong + _not_done(gateway)
+    problems += _unused(gateway, {route.group for route in routes})
+    settings = Settings(
+        source=gateway.file,
+        environment=_environment(gateway, around),
+        state_dir=state_dir,
+        server=server,
+        routes=routes,
+        plugins=_plugins(gateway, around),
+        translations=_translations(gateway, around),
+        pools=pools,
+        cache=cache,
+        docs=_filled(Docs, gateway.get("ufo_json_rpc", "docs", default={})),
+        logging=_logging(gateway, around),
+        metrics=metrics,
+        cors=Cors(tuple(_origin(text) for text in gateway.get("cors", "allowed_origins", default=[]))),
+        security=security,
+        mcp=_mcp(gateway),
+        calls=_calls(gateway),
+        methods=gateway.get("methods", default={}),
+        places=gateway.places(),
+    )
+    return settings, problems
+
+
+def _filled(cls: type[_T], given: Mapping[str, Any], **more: Any) -> _T:
+    """A dataclass made of the options that it knows; lists become tuples."""
+    known = {field.name for field in fields(cls)}  # type: ignore[arg-type]  # _T stands for dataclasses only
+    taken = {name: tuple(v) if isinstance(v, list) else v for name, v in given.items() if name in known}
+    return cls(**{**taken, **more})
+
+
+def _path(document: Document, around: Surroundings, given: str) -> str:
+    return absolute(around.base, beside(document.file, given))
+
+
+def _environment(document: Document, around: Surroundings) -> str:
+    if around.environment:
+        return around.environment
+    if around.dev:
+        return "dev"
+    return around.env.get("RPCGW_ENV") or str(document.get("environment", default="prod"))
+
+
+def _state_dir(document: Document, around: Surroundings) -> str:
+    given = document.get("state_dir")
+    if given is None:
+        # systemd gives a list where several directories are asked for
+        given = around.env.get("STATE_DIRECTORY", "").split(":")[0] or "var"
+    return _path(document, around, given)
+
+
+def _server(document: Document, around: Surroundings) -> tuple[Server, list[Problem]]:
+    given = document.get("server", default={})
+    bind, problems = _bind(document, around, given.get("bind", list(Server().bind)))
+    public_url = given.get("public_url")
+    server = _filled(
+        Server,
+        given,
+        bind=bind,
+        public_url=public_url.rstrip("/") if public_url else None,
+        allowed_hosts=tuple(name.lower() for name in given.get("allowed_hosts", [])),
+        timeouts=Timeouts(**given.get("timeouts", {})),
+    )
+    return server, problems
+
+
+def _bind(document: Document, around: Surroundings, given: str | list[str]) -> tuple[tuple[str, ...], list[Problem]]:
+    addresses = [given] if isinstance(given, str) else given
+    problems: list[Problem] = []
+    found: list[str] = []
+    for at, address in enumerate(addresses):
+        path = ("server", "bind") if isinstance(given, str) else ("server", "bind", at)
+        kind, _, rest = address.rpartition(":")
+        if kind == "unix" or address.startswith("unix:"):
+            address = f"unix:{_path(document, around, address.removeprefix('unix:'))}"  # noqa: PLW2901 -- made absolute
+        elif int(rest) > 65535:
+            problems.append(document.problem(path, "out-of-range", f"The port of {address} must be at most 65535."))
+        if address in found and not address.endswith(":0"):
+            problems.append(document.problem(path, "bad-value", f'"server.bind" names {address} twice.'))
+        found.append(address)
+    return tuple(found), problems
+
+
+def _plugins(document: Document, around: Surroundings) -> PluginSettings:
+    given = document.get("plugins", default={})
+    return PluginSettings(
+        directory=_path(document, around, given.get("directory", "plugins")),
+        strict=given.get("strict", False),
+        config=given.get("config", {}),
+        places={name: document.place("plugins", "config", name) for name in given.get("config", {})},
+    )
+
+
+def _translations(document: Document, around: Surroundings) -> Translations:
+    given = document.get("translations", default={})
+    locale = given.get("default_locale", "en").replace("_", "-")
+    return Translations(_path(document, around, given.get("directory", "translations")), locale)
+
+
+def _logging(document: Document, around: Surroundings) -> Logging:
+    found = _filled(Logging, document.get("logging", default={}))
+    return replace(found, format="console") if around.dev else found
+
+
+def _origin(text: str) -> str:
+    """An origin as browsers send it: lower case, no default port."""
+    parts = urlsplit(text.lower())
+    scheme, _, host = text.lower().partition("://")
+    return f"{scheme}://{host.rpartition(':')[0]}" if parts.port == _DEFAULT_PORTS.get(scheme, -1) else text.lower()
+
+
+def _mcp(document: Document) -> dict[str, McpSettings]:
+    given: Mapping[str, Any] = document.get("ufo_mcp", default={})
+    common = _merged_mcp(McpSettings(), given)
+    groups = given.get("groups", {})
+    return {"": common} | {group: _merged_mcp(common, own) for group, own in groups.items()}
+
+
+def _merged_mcp(common: McpSettings, given: Mapping[str, Any]) -> McpSettings:
+    """A group's server over the common one, field by field, `mcp_server_info` too (C-14)."""
+    own = {k: given[k] for k in ("enabled", "instructions", "max_body_bytes", "session_ttl") if k in given}
+    return replace(common, **own, info=_merged_info(common.info, given.get("mcp_server_info", {})))
+
+
+def _merged_info(common: ServerInfo, given: Mapping[str, Any]) -> ServerInfo:
+    own = {name: given[name] for name in ("name", "title", "description") if name in given}
+    if "icons" in given:
+        own["icons"] = tuple(_filled(Icon, icon) for icon in given["icons"])
+    return replace(common, **own)
+
+
+def _calls(document: Document) -> dict[str, CallSettings]:
+    common = _filled(CallSettings, document.get("defaults", default={}))
+    known = {field.name for field in fields(CallSettings)}
+    groups: Mapping[str, Mapping[str, Any]] = document.get("groups", default={})
+    return {"": common} | {
+        group: replace(common, **{name: value for name, value in own.items() if name in known})
+        for group, own in groups.items()
+    }
+
+
+_BY_GROUP: tuple[tuple[str, ...], ...] = (("groups",), ("ufo_mcp", "groups"), ("ufo_json_rpc", "security", "providers"))
+
+
+def _groups_with_settings(document: Document) -> list[str]:
+    return list(dict.fromkeys(group for path in _BY_GROUP for group in document.get(*path, default={})))
+
+
+def _unused(document: Document, served: Iterable[str]) -> list[Problem]:
+    known = sorted(served)
+    return [
+        document.warning(
+            (*path, group),
+            "unused-group",
+            f'"{".".join((*path, group))}" tunes a group that no route serves.',
+            f"the routes serve {', '.join(known)}" if known else "",
+        )
+        for path in _BY_GROUP
+        for group in document.get(*path, default={})
+        if group not in known
+    ]
+
+
+def _not_done(document: Document) -> list[Problem]:
+    path = ("ufo_json_rpc", "docs", "async_dsn_info")
+    if not document.get(*path, default=False):
+        return []
+    text = f'"{".".join(path)}": this version has no asynchronous transports to tell of.'
+    return [document.problem(path, "not-available", text, "leave it false")]

@@ -1,0 +1,60 @@
+"""The loader: files -> settings, or every problem at once.
+
+`load` does it in one process. A supervisor takes `read_sources` (rpcgw.config.gathering, which does not import
+jsonschema) and hands the snapshot to the process that compiles it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from rpcgw.api.errors import ConfigError
+from rpcgw.api.problems import Problem, errors
+from rpcgw.config.building import Surroundings, build_settings
+from rpcgw.config.catalogues import CatalogueFile
+from rpcgw.config.gathering import gather, read_sources
+from rpcgw.config.settings import Settings
+from rpcgw.config.sources import Sources
+from rpcgw.config.validation import validate
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A configuration that can be served; `warnings` are problems that do not keep it from that."""
+
+    settings: Settings
+    catalogues: tuple[CatalogueFile, ...]
+    warnings: tuple[Problem, ...]
+
+
+def load(path: str, *, environment: str | None = None, env: Mapping[str, str], dev: bool = False) -> Loaded:
+    """Read and compile a configuration.
+
+    Args:
+        path: The gateway file, as the user names it.
+        environment: What `--env` says; it goes before `dev`, `RPCGW_ENV` and the file.
+        env: The environment's variables.
+        dev: Whether this is `--dev`: the environment is `dev`, log lines are for people.
+
+    Raises:
+        ConfigError: with every problem, warnings included, if one of them is an error.
+    """
+    return compile_settings(read_sources(path, env=env), environment=environment, env=env, dev=dev)
+
+
+def compile_settings(
+    sources: Sources, *, environment: str | None = None, env: Mapping[str, str], dev: bool = False
+) -> Loaded:
+    """Compile a snapshot; reads no disk. Arguments and errors are those of `load`."""
+    gathered = gather(sources, sources.root, env)
+    if gathered.gateway.node is None and gathered.gateway.problems:
+        raise ConfigError(gathered.problems)
+    gateway, wrong_gateway = validate(gathered.gateway.node, gathered.gateway.file, "gateway")
+    routes, wrong_routes = validate(gathered.routes.node, gathered.routes.file, "routes")
+    around = Surroundings(sources.base, env, environment, dev)
+    settings, wrong_settings = build_settings(gateway, routes, around)
+    problems = [*gathered.problems, *wrong_gateway, *wrong_routes, *wrong_settings]
+    if errors(problems):
+        raise ConfigError(problems)
+    return Loaded(settings, gathered.catalogues, tuple(sorted(problems)))

@@ -1,0 +1,197 @@
+"""Nodes against a JSON Schema (jsonschema, Draft 2020-12): each error becomes a problem with its place.
+
+What a schema says in its own words stands under `x-expects`. Whatever is wrong is taken out of the document, so that
+the rest can be looked at further and all problems come at once.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Any
+
+import jsonschema
+from jsonschema.protocols import Validator
+
+from rpcgw.api.problems import Place, Problem
+from rpcgw.config.document import Document, is_secret
+from rpcgw.config.nodes import Leaf, Node, Path, Table, dotted, find, place_of, plain, pruned, replaced
+from rpcgw.config.parsing import core_value
+from rpcgw.config.unavailable import elsewhere, not_available
+from rpcgw.config.wording import choices, described, meant, quoted, type_names
+
+_VERBATIM: tuple[Path, ...] = (("plugins", "config"),)
+"""Where values are somebody else's: a `~` is kept."""
+
+
+def _is_integer(_: object, value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_number(_: object, value: object) -> bool:
+    return _is_integer(_, value) or (isinstance(value, float) and math.isfinite(value))
+
+
+def _pattern(_: object, pattern: str, instance: object, __: object) -> Iterator[jsonschema.ValidationError]:
+    # in Python `$` also stands before a last newline; in a JSON Schema it must not
+    if isinstance(instance, str) and not re.search(re.sub(r"\$$", r"\\Z", pattern), instance):
+        yield jsonschema.ValidationError("does not match")
+
+
+_STRICT = jsonschema.validators.create(
+    meta_schema=jsonschema.Draft202012Validator.META_SCHEMA,
+    validators={**jsonschema.Draft202012Validator.VALIDATORS, "pattern": _pattern},
+    type_checker=jsonschema.Draft202012Validator.TYPE_CHECKER.redefine_many(
+        {"integer": _is_integer, "number": _is_number}
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Finding:
+    """What jsonschema found at one value: the keyword, what it asks for, the value, the schema around it."""
+
+    path: Path
+    rule: str
+    limit: Any
+    instance: Any
+    schema: Mapping[str, Any]
+    in_names: bool
+
+
+def _findings(validator: Validator, value: Any) -> Iterator[_Finding]:
+    for error in validator.iter_errors(value):
+        around = error.schema if isinstance(error.schema, Mapping) else {}
+        in_names = "propertyNames" in error.absolute_schema_path
+        path: Path = tuple(error.absolute_path)
+        yield _Finding(path, str(error.validator), error.validator_value, error.instance, around, in_names)
+
+
+def schema(name: str) -> dict[str, Any]:
+    """The JSON Schema of `gateway` or `routes`, as it is shipped."""
+    loaded: dict[str, Any] = json.loads(files("rpcgw.config").joinpath("schema", f"{name}.json").read_text("utf-8"))
+    return loaded
+
+
+def validate(root: Node | None, file: str, schema_name: str) -> tuple[Document, list[Problem]]:
+    """A document that satisfies its schema, and what had to be left out of it."""
+    table = root if isinstance(root, Table) else Table({}, Place(file, 1, 1))
+    problems: list[Problem] = []
+    if root is not None and root is not table and not (isinstance(root, Leaf) and root.value is None):
+        text = f"The file must hold a mapping, not {described(plain(root))}."
+        problems.append(Problem(root.place, "wrong-type", text, "write `option: value` lines"))
+    validator = _STRICT(schema(schema_name))
+    node = _firm(pruned(table, _says_nothing), validator)
+    dropped: set[Path] = set()
+    for found in _findings(validator, plain(node)):
+        for path, problem in _translated(found, node):
+            dropped.add(path)
+            if problem is not None:
+                problems.append(problem)
+    kept = pruned(node, lambda path, _: path in dropped)
+    return Document(file, kept if () not in dropped and isinstance(kept, Table) else Table({}, node.place)), problems
+
+
+def _says_nothing(path: Path, node: Node) -> bool:
+    """`~` and an empty value are as if the option was not there: it inherits, or has its default."""
+    mine = not any(path[: len(theirs)] == theirs for theirs in _VERBATIM)
+    return mine and isinstance(node, Leaf) and node.value is None and bool(path) and isinstance(path[-1], str)
+
+
+def _firm(node: Node, validator: Validator) -> Node:
+    """Text of untyped variables read as YAML reads a plain scalar, where the schema wants something else than text."""
+    soft = {
+        found.path
+        for found in _findings(validator, plain(node))
+        if found.rule == "type" and isinstance(found.instance, str)
+    }
+
+    def change(path: Path, leaf: Leaf) -> Node:
+        if leaf.from_env and path in soft and isinstance(leaf.value, str):
+            return Leaf(core_value(leaf.value), leaf.place, from_env=True)
+        return leaf
+
+    return pruned(replaced(node, change), _says_nothing) if soft else node
+
+
+def _translated(found: _Finding, node: Node) -> Iterator[tuple[Path, Problem | None]]:
+    """What to take out for an error, and what to say of it (None: it was said already)."""
+    path = found.path
+    if found.in_names:
+        yield _bad_key(found, node)
+    elif found.rule == "additionalProperties":
+        yield from _unknown(found, node)
+    elif found.rule == "required":
+        yield from _missing(found, node)
+    else:
+        code, text, hint = _worded(found, node)
+        yield path, Problem(place_of(node, path), code, text, hint)
+
+
+def _bad_key(found: _Finding, node: Node) -> tuple[Path, Problem]:
+    here = (*found.path, str(found.instance))
+    text = f'"{dotted(here)}" must name {found.schema["x-expects"]}.'
+    return here, Problem(place_of(node, here), "bad-value", text)
+
+
+def _unknown(found: _Finding, node: Node) -> Iterator[tuple[Path, Problem]]:
+    path, known = found.path, list(found.schema.get("properties", {}))
+    for key in [key for key in found.instance if key not in known]:
+        here = (*path, key)
+        place = place_of(node, here)
+        later = not_available(dotted(here))
+        if later:
+            yield here, Problem(place, "not-available", *later)
+            continue
+        under = f'under "{dotted(path)}"' if path else "at the top level"
+        text = f"Unrecognized option {quoted(key)} {under}. Available options are {choices(known)}."
+        yield here, Problem(place, "unknown-option", text, elsewhere(dotted(here)) or meant(key, known))
+
+
+def _missing(found: _Finding, node: Node) -> Iterator[tuple[Path, Problem | None]]:
+    path = found.path
+    holder = find(node, path)
+    broken = holder.broken if isinstance(holder, Table) else frozenset()
+    for name in [name for name in found.limit if name not in found.instance]:
+        where = f'"{dotted(path)}"' if path else "The file"
+        text = f'{where} needs the option "{name}".'
+        yield path, None if name in broken else Problem(place_of(node, path), "missing-option", text)
+
+
+def _worded(found: _Finding, node: Node) -> tuple[str, str, str]:
+    """Code, text and hint of an error that is about one value."""
+    path, leaf = found.path, find(node, found.path)
+    secret = is_secret(path) or (isinstance(leaf, Leaf) and leaf.from_env)
+    name, got = f'"{dotted(path)}"', described(found.instance, secret=secret)
+    rule, limit = found.rule, found.limit
+    match rule:
+        case "type":
+            return "wrong-type", f"{name} must be {type_names(limit)}, not {got}.", _type_hint(found, limit)
+        case "enum":
+            hint = meant(str(found.instance), limit) if not secret else ""
+            return "bad-value", f"{name} must be one of {choices(limit)}, not {got}.", hint
+        case "minimum" | "maximum" | "exclusiveMinimum":
+            return "out-of-range", f"{name} must be {_RANGES[rule]} {limit}, not {got}.", ""
+        case "minLength" | "minItems":
+            return "bad-value", f"{name} must not be empty.", ""
+        case _:
+            expected = found.schema.get("x-expects", "another value")
+            return "bad-value", f"{name} must be {expected}, not {got}.", ""
+
+
+_RANGES = {"minimum": "at least", "maximum": "at most", "exclusiveMinimum": "more than"}
+
+
+def _type_hint(found: _Finding, wanted: Any) -> str:
+    value = found.instance
+    if wanted == "string" and isinstance(value, int | float):
+        return "put it in quotes"
+    if wanted == "boolean" and isinstance(value, str) and value.lower() in ("yes", "no", "on", "off"):
+        return "write true or false"
+    if wanted == "array" and isinstance(value, str):
+        return "write [a, b], or one `- a` line for each"
+    return ""
