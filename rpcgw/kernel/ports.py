@@ -80,6 +80,16 @@ class Locks(Protocol):
         """Let go; does nothing where the lock is no longer this owner's."""
 
 
+class Revocations(Protocol):
+    """A number that all workers of this host share: it grows when something that they may remember has ended."""
+
+    def current(self) -> int:
+        """The number as it is now; cheap enough to be read for each request."""
+
+    def advance(self) -> None:
+        """Let the number grow, so that no worker trusts what it remembers from before."""
+
+
 class Observer(Protocol):
     """Told what happens; metrics, traces and the call log are made of it. Never raises, never blocks."""
 

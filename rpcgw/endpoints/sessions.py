@@ -1,0 +1,141 @@
+"""Where MCP sessions are kept: in the kernel's cache pool, with a short memory in front of it.
+
+A session is found on every worker and every host that shares the pool. What a worker remembers of one it trusts for
+`REMEMBERED` seconds, and only while `Revocations` stands where it stood before the pool was asked. So a session that
+was ended is served by no worker of its host once DELETE has been answered, and by no other host a second later.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import Final
+
+import msgspec
+
+from rpcgw.api.context import Principal
+from rpcgw.kernel.ports import Clock, Ids, Observer, Pool, Revocations, StoreError
+from rpcgw.protocol.mcp import Endpoint, sessions
+from rpcgw.protocol.mcp.revisions import Revision
+from rpcgw.protocol.mcp.sessions import Session
+
+REMEMBERED: Final = 1.0
+"""Seconds for which the pool's word is taken for granted."""
+
+MOST_REMEMBERED: Final = 10_000
+"""How many sessions a worker remembers, some 500 bytes each; the one that was asked for least recently goes first."""
+
+
+class LocalRevocations:
+    """`Revocations` of a host with a single worker."""
+
+    def __init__(self) -> None:
+        self._count = 0
+
+    def current(self) -> int:
+        """The number as it is now."""
+        return self._count
+
+    def advance(self) -> None:
+        """Let it grow."""
+        self._count += 1
+
+
+class _Memory(msgspec.Struct, frozen=True):
+    """What a worker knows of a session: until when, since which state of the revocations, when it was last written."""
+
+    session: Session
+    until: float
+    state: int
+    written: float
+
+
+class Sessions:
+    """The sessions of all endpoints. Every method may raise `StoreError`."""
+
+    def __init__(self, pool: Pool, clock: Clock, ids: Ids, observer: Observer, revocations: Revocations) -> None:
+        self._pool = pool
+        self._clock = clock
+        self._ids = ids
+        self._observer = observer
+        self._revocations = revocations
+        self._memories: OrderedDict[str, _Memory] = OrderedDict()
+
+    async def begin(self, endpoint: Endpoint, principal: Principal, revision: Revision) -> str:
+        """Make a session; its id is all that the client is told."""
+        session_id = self._ids.token()
+        session = sessions.made(endpoint, principal, revision, self._clock.now())
+        key, ttl = sessions.key(endpoint.group, session_id), endpoint.limits.session_ttl
+        state = self._revocations.current()
+        await self._pool.set(key, sessions.packed(session), ttl)
+        now = self._clock.monotonic()
+        self._remember(key, session, state, now, ttl)
+        self._observer.event("session.created", group=endpoint.group, revision=revision.name)
+        return session_id
+
+    def recall(self, endpoint: Endpoint, principal: Principal, session_id: str) -> Session | None:
+        """A session that is remembered and may still be trusted; None means that the pool must be asked."""
+        memory = self._memories.get(sessions.key(endpoint.group, session_id))
+        if memory is None or memory.state != self._revocations.current() or memory.until <= self._clock.monotonic():
+            return None
+        return memory.session if sessions.belongs(memory.session, endpoint, principal) else None
+
+    async def find(self, endpoint: Endpoint, principal: Principal, session_id: str) -> Session | None:
+        """The session, which then lives on; None where it has ended or never was, for this caller on this endpoint."""
+        if not sessions.is_plausible(session_id):
+            return None
+        key, ttl = sessions.key(endpoint.group, session_id), endpoint.limits.session_ttl
+        state = self._revocations.current()
+        session = await self._owned(key, endpoint, principal)
+        if session is None:
+            return None
+        now = self._clock.monotonic()
+        written = self._last_written(key, session, now)
+        if sessions.slide_due(ttl, now - written):
+            if not await self._prolong(key, ttl):
+                self._memories.pop(key, None)
+                return None
+            written = now
+        self._remember(key, session, state, written, ttl)
+        return session
+
+    async def end(self, endpoint: Endpoint, principal: Principal, session_id: str) -> bool:
+        """End a session everywhere; says whether there was one for this caller."""
+        if not sessions.is_plausible(session_id):
+            return False
+        key = sessions.key(endpoint.group, session_id)
+        if await self._owned(key, endpoint, principal) is None:
+            return False
+        ended = await self._pool.delete(key)
+        self._revocations.advance()
+        self._memories.pop(key, None)
+        if ended:
+            self._observer.event("session.ended", group=endpoint.group)
+        return ended
+
+    async def _owned(self, key: str, endpoint: Endpoint, principal: Principal) -> Session | None:
+        value = await self._pool.get(key)
+        session = None if value is None else sessions.unpacked(value)
+        if session is None or not sessions.belongs(session, endpoint, principal):
+            self._memories.pop(key, None)
+            return None
+        return session
+
+    async def _prolong(self, key: str, ttl: float) -> bool:
+        """Let a session live on. A store that cannot write now must not end a session that it still has."""
+        try:
+            return await self._pool.touch(key, ttl)
+        except StoreError as error:
+            self._observer.event("session.store_error", operation="touch", reason=str(error))
+            return True
+
+    def _last_written(self, key: str, session: Session, now: float) -> float:
+        """When the session's life was last prolonged, as far as this worker knows; it was at least when it began."""
+        memory = self._memories.get(key)
+        return now - max(0.0, self._clock.now() - session.created) if memory is None else memory.written
+
+    def _remember(self, key: str, session: Session, state: int, written: float, ttl: float) -> None:
+        self._memories.pop(key, None)
+        while len(self._memories) >= MOST_REMEMBERED:
+            self._memories.popitem(last=False)
+        until = min(self._clock.monotonic() + REMEMBERED, written + ttl)
+        self._memories[key] = _Memory(session, until, state, written)

@@ -1,0 +1,108 @@
+"""The ladder that a request of the stateless era climbs before anybody looks for its method. Pure.
+
+First failure wins, in this order (MCP 2026-07-28, Streamable HTTP and Base Protocol):
+
+1. `params._meta` holds the revision (a text) and the client's capabilities (an object): -32602
+2. `MCP-Protocol-Version` is there, once, and says what `_meta` says: -32020
+3. the revision is one that is served: -32022 with `supported` and `requested`
+4. `Mcp-Method` is there, once, and says what `method` says: -32020
+5. `Mcp-Name` is there, once, and says what `params` says, for the methods that name something: -32020
+6. `logLevel`, where given, is one of the protocol's: -32602
+
+A client that contradicts itself is told so before it is told that its revision is not served. Whether the method
+exists is no rung. A body that names nothing usable passes rung 5: what is wrong with its params is the method's
+business.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from rpcgw.exchange import Headers
+from rpcgw.protocol.mcp import headers as fields
+from rpcgw.protocol.mcp.faults import HEADER_MISMATCH, INVALID_PARAMS, UNSUPPORTED_VERSION, Fault
+from rpcgw.protocol.mcp.messages import Modern
+from rpcgw.protocol.mcp.revisions import STATELESS
+
+META_VERSION: Final = "io.modelcontextprotocol/protocolVersion"
+META_CAPABILITIES: Final = "io.modelcontextprotocol/clientCapabilities"
+META_LOG_LEVEL: Final = "io.modelcontextprotocol/logLevel"
+
+NAMED_BY: Final = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
+"""Which member of `params` the header `Mcp-Name` repeats, by method."""
+
+LOG_LEVELS: Final = frozenset({"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"})
+
+_QUOTED = 100
+
+Rung = Callable[[Modern, Headers], Fault | None]
+
+
+def climb(request: Modern, headers: Headers) -> Fault | None:
+    """None where a request of the stateless era may go on to its method."""
+    for rung in RUNGS:
+        fault = rung(request, headers)
+        if fault is not None:
+            return fault
+    return None
+
+
+def _meta(request: Modern, headers: Headers) -> Fault | None:  # noqa: ARG001 -- every rung looks at both
+    meta = request.meta
+    if type(meta.get(META_VERSION)) is str and type(meta.get(META_CAPABILITIES)) is dict:
+        return None
+    missing = [key for key in (META_VERSION, META_CAPABILITIES) if key not in meta]
+    if missing:
+        return Fault(INVALID_PARAMS, f"params._meta must hold {' and '.join(missing)} in every request")
+    return Fault(INVALID_PARAMS, f"params._meta: {META_VERSION} must be a text, {META_CAPABILITIES} an object")
+
+
+def _version_header(request: Modern, headers: Headers) -> Fault | None:
+    return _mirror("MCP-Protocol-Version", fields.VERSION, request.revision, headers, sentinel=False)
+
+
+def _version_served(request: Modern, headers: Headers) -> Fault | None:  # noqa: ARG001 -- every rung looks at both
+    if request.revision in STATELESS:
+        return None
+    data = {"supported": list(STATELESS), "requested": request.revision}
+    return Fault(UNSUPPORTED_VERSION, f"Unsupported protocol version: {request.revision[:_QUOTED]}", data)
+
+
+def _method_header(request: Modern, headers: Headers) -> Fault | None:
+    return _mirror("Mcp-Method", fields.METHOD, request.method, headers, sentinel=False)
+
+
+def _name_header(request: Modern, headers: Headers) -> Fault | None:
+    member = NAMED_BY.get(request.method)
+    if member is None:
+        return None
+    name = request.params.get(member)
+    if type(name) is not str:
+        return None
+    return _mirror("Mcp-Name", fields.NAME, name, headers, sentinel=True)
+
+
+def _log_level(request: Modern, headers: Headers) -> Fault | None:  # noqa: ARG001 -- every rung looks at both
+    level = request.meta.get(META_LOG_LEVEL)
+    if level is None or (type(level) is str and level in LOG_LEVELS):
+        return None
+    return Fault(INVALID_PARAMS, f"{META_LOG_LEVEL} must be one of {', '.join(sorted(LOG_LEVELS))}")
+
+
+RUNGS: Final[tuple[Rung, ...]] = (_meta, _version_header, _version_served, _method_header, _name_header, _log_level)
+
+
+def _mirror(label: str, field: str, expected: str, headers: Headers, *, sentinel: bool) -> Fault | None:
+    """A header must be there exactly once and repeat what the body says; values are compared to the letter."""
+    found = headers.getall(field, [])
+    if len(found) != 1:
+        problem = "is sent more than once" if found else "is missing"
+        return Fault(HEADER_MISMATCH, f"Header mismatch: {label} {problem}; it must repeat {expected[:_QUOTED]!r}")
+    if found[0] == expected and not sentinel:
+        return None
+    value = fields.decoded(found[0]) if sentinel else found[0].strip(fields.BLANKS)
+    if value == expected:
+        return None
+    said = "is no valid header value" if value is None else f"{value[:_QUOTED]!r}"
+    return Fault(HEADER_MISMATCH, f"Header mismatch: {label} {said}, the body says {expected[:_QUOTED]!r}")

@@ -1,0 +1,166 @@
+"""Tools: MCP's view of a group's methods in one version. Pure; built once, when a generation is compiled.
+
+Every method is a tool (T-01); settings tune how it is shown, never whether. Names, schemas and hints are settled here,
+titles and descriptions when a language is known.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal, Protocol
+
+import msgspec
+
+from rpcgw.api.problems import Problem
+from rpcgw.kernel.codec import decode
+from rpcgw.kernel.method import Method
+from rpcgw.protocol.mcp.mirrors import Mirror, mirrors_of
+from rpcgw.protocol.mcp.schemas import Leniency, exact_arrays, inlined
+
+LONGEST_PORTABLE_NAME: Final = 64
+"""Several clients refuse longer names, some of them the whole server."""
+_NAME: Final = re.compile(r"[a-zA-Z0-9_.-]{1,128}")
+_HINTS: Final = {
+    "read_only": "readOnlyHint",
+    "destructive": "destructiveHint",
+    "idempotent": "idempotentHint",
+    "open_world": "openWorldHint",
+}
+
+
+class Texts(Protocol):
+    """Titles and descriptions of methods, through the whole chain of T-05; "" where none exists anywhere."""
+
+    def title(self, group: str, method: Method, locale: str) -> str:
+        """A method's title in a language."""
+
+    def description(self, group: str, method: Method, locale: str) -> str:
+        """A method's description in a language."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSettings:
+    """How a group's tools are shown and called: `tools.*`, `validation_errors`, `lenient_arguments`."""
+
+    naming: Literal["dotted", "underscore"] = "dotted"
+    refs: Literal["defs", "inline"] = "defs"
+    output_arrays: Literal["widened", "exact"] = "widened"
+    validation_errors: Literal["protocol", "tool"] = "protocol"
+    lenient_arguments: bool = False
+    page_size: int = 1000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tool:
+    """One method as a tool: its name on the wire, its schemas as they are sent, its hints, what is checked before."""
+
+    name: str
+    method: Method
+    input_schema: bytes
+    output_schema: bytes | None
+    hints: Mapping[str, bool]
+    mirrors: tuple[Mirror, ...] = ()
+    leniency: Leniency | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Toolbox:
+    """The tools of one group and version: `listed` in order, `by_name` under each spelling that a call may use."""
+
+    listed: tuple[Tool, ...] = ()
+    by_name: Mapping[str, Tool] = field(default_factory=dict)
+
+
+def build(methods: Mapping[str, Method], settings: ToolSettings) -> tuple[Toolbox, list[Problem]]:
+    """The tools of a group's methods, sorted by method name, and what keeps them from being served as they are.
+
+    A call may spell `Catalog.search` as `Catalog_search` too, whichever of the two is listed, unless that name is a
+    method's own.
+    """
+    problems: list[Problem] = []
+    by_name: dict[str, Tool] = {}
+    listed = []
+    for _, method in sorted(methods.items()):
+        tool = _tool(method, settings, problems)
+        if tool.name in by_name:
+            problems.append(_collision(tool, by_name[tool.name]))
+            continue
+        by_name[tool.name] = tool
+        listed.append(tool)
+    for tool in listed:
+        for spelling in (tool.method.name, _underscored(tool.method.name)):
+            by_name.setdefault(spelling, tool)
+    return Toolbox(tuple(listed), by_name), problems
+
+
+def descriptor(tool: Tool, group: str, texts: Texts, locale: str) -> dict[str, Any]:
+    """A tool as `tools/list` shows it in a language; no null members, and a description that is never empty."""
+    method = tool.method
+    title = texts.title(group, method, locale) or tool.name
+    hints: dict[str, Any] = {"title": title} if method.title else {}
+    hints |= tool.hints
+    shown: dict[str, Any] = {
+        "name": tool.name,
+        "title": title,
+        "description": texts.description(group, method, locale) or title,
+        "inputSchema": msgspec.Raw(tool.input_schema),
+    }
+    if tool.output_schema is not None:
+        shown["outputSchema"] = msgspec.Raw(tool.output_schema)
+    if hints:
+        shown["annotations"] = hints
+    return shown
+
+
+def _tool(method: Method, settings: ToolSettings, problems: list[Problem]) -> Tool:
+    name = method.name if settings.naming == "dotted" else _underscored(method.name)
+    problems.extend(_name_problems(method, name))
+    schema = decode(method.input_schema)
+    mirrors, wrong = mirrors_of(schema)
+    problems.extend(Problem(method.place, "mcp-header", f"{method.name}: {text}") for text in wrong)
+    return Tool(
+        name,
+        method,
+        _input(method, schema, settings),
+        _output(method, settings),
+        {hint: value for mark, hint in _HINTS.items() if (value := getattr(method.tool, mark)) is not None},
+        mirrors,
+        Leniency(schema) if settings.lenient_arguments else None,
+    )
+
+
+def _input(method: Method, schema: dict[str, Any], settings: ToolSettings) -> bytes:
+    """A schema of the author's own is sent as it is."""
+    if settings.refs == "defs" or method.tool.input_schema is not None:
+        return method.input_schema
+    return msgspec.json.encode(inlined(schema))
+
+
+def _output(method: Method, settings: ToolSettings) -> bytes | None:
+    if method.output_schema is None or (settings.refs == "defs" and settings.output_arrays == "widened"):
+        return method.output_schema
+    schema = decode(method.output_schema)
+    if settings.output_arrays == "exact":
+        schema = exact_arrays(schema)
+    return msgspec.json.encode(inlined(schema) if settings.refs == "inline" else schema)
+
+
+def _underscored(name: str) -> str:
+    return name.replace(".", "_")
+
+
+def _name_problems(method: Method, name: str) -> list[Problem]:
+    if not _NAME.fullmatch(name):
+        text = f"{name[:200]!r} is no name for a tool: 1 to 128 of a-z, A-Z, 0-9, '_', '.', '-'"
+        return [Problem(method.place, "tool-name", text, "rename the method or its procedure's alias")]
+    if len(name) > LONGEST_PORTABLE_NAME:
+        text = f"the tool name {name!r} has {len(name)} characters; several clients refuse more than 64"
+        return [Problem(method.place, "tool-name-long", text, "a shorter alias of the procedure", "warning")]
+    return []
+
+
+def _collision(tool: Tool, other: Tool) -> Problem:
+    text = f"{tool.method.name} and {other.method.name} ({other.method.place}) would both be the tool {tool.name}"
+    return Problem(tool.method.place, "tool-collision", text, "rename one of them, or set tools.naming: dotted")
