@@ -66,11 +66,13 @@ async def answer(endpoint: Endpoint, services: Services, principal: Principal, i
 
 def entrances(endpoint: Endpoint, policy: Policy, services: Services) -> tuple[Entrance, ...]:
     """Every path of an endpoint: the prefix (version 1), each version that the group has, and any other `vN`."""
-    numbered = f"{endpoint.prefix.rstrip('/')}/"
-    served = [(endpoint.prefix, 1), *((f"{numbered}v{version}", version) for version in endpoint.versions)]
+    below = endpoint.prefix.rstrip("/")
+    root = (below or "/", endpoint.name, 1)
+    numbered = [(f"{below}/v{version}", f"{endpoint.name}_ver", version) for version in endpoint.versions]
+    unknown = (f"{below}/{{ver}}", f"{endpoint.name}_ver", UNKNOWN_VERSION)
     return tuple(
-        _entrance(replace(endpoint, version=version), policy, services, pattern)
-        for pattern, version in (*served, (f"{numbered}{{ver}}", UNKNOWN_VERSION))
+        _entrance(replace(endpoint, name=name, version=version), policy, services, pattern)
+        for pattern, name, version in (root, *numbered, unknown)
     )
 
 
@@ -189,7 +191,7 @@ def _entrance(endpoint: Endpoint, policy: Policy, services: Services, pattern: s
     limit = endpoint.limits.max_body_bytes
     refuse = refuser(services.observer, answers.rejected)
     return Entrance(
-        name=endpoint.name if pattern == endpoint.prefix else f"{endpoint.name}_ver",
+        name=endpoint.name,
         pattern=pattern,
         methods=policy.methods,
         max_body_bytes=limit,

@@ -77,7 +77,8 @@ def documents(project: Project, prefix: str, group: str, editions: Mapping[int, 
 
 def path_of(prefix: str, version: int) -> str:
     """Where a version is served: the first one at the prefix itself (C-07)."""
-    return prefix if version == 1 else f"{prefix.rstrip('/')}/v{version}"
+    below = prefix.rstrip("/")
+    return below or "/" if version == 1 else f"{below}/v{version}"
 
 
 def _info(project: Project, version: int, versions: tuple[int, ...]) -> dict[str, Any]:
