@@ -31,7 +31,9 @@ from rpcgw.kernel.plan import Plan, compile_plans, shortest
 from rpcgw.kernel.ports import Clock, Ids, Locks, Observer, Pool
 from rpcgw.kernel.table import MethodTable
 from rpcgw.kernel.threads import Threads
-from rpcgw.kernel.tuning import TuningOf, untuned
+from rpcgw.kernel.tuning import Tuning, Tunings
+
+__all__ = ["Executor", "Tuning"]
 
 Params = dict[str, Any] | list[Any] | None
 
@@ -63,7 +65,7 @@ class Executor:
         pool: Pool,
         locks: Locks,
         listeners: Listeners | None = None,
-        tuning: TuningOf = untuned,
+        tuning: Tunings | None = None,
         environment: str = "prod",
         threads: Threads | None = None,
         cache_prefix: str = "rpc_cache",
@@ -74,7 +76,7 @@ class Executor:
         self._exposed = is_exposed(environment)
         self._monotonic = clock.monotonic
         self._threads = threads or Threads()
-        self._plans = compile_plans(table, instances, tuning, environment, self._threads)
+        self._plans = compile_plans(table, instances, tuning or {}, environment, self._threads)
         self._cache = ResultCache(pool, ids, observer, cache_prefix)
         self._locks = CallLocks(locks, observer)
         self._deadlines = Deadlines()

@@ -11,7 +11,7 @@ from rpcgw.kernel.invoke import Invoke, InvokeNoting, compile_invoke
 from rpcgw.kernel.method import Method
 from rpcgw.kernel.table import MethodTable
 from rpcgw.kernel.threads import Threads
-from rpcgw.kernel.tuning import Tuning, TuningOf
+from rpcgw.kernel.tuning import UNTUNED, Tuning, Tunings
 
 PlanKey = tuple[str, int, str]
 """Group, version, method."""
@@ -37,12 +37,12 @@ class Plan:
 
 
 def compile_plans(
-    table: MethodTable, instances: Mapping[type, object], tuning: TuningOf, environment: str, threads: Threads
+    table: MethodTable, instances: Mapping[type, object], tuning: Tunings, environment: str, threads: Threads
 ) -> dict[PlanKey, Plan]:
     """The plan of every method in every group and version."""
     plans: dict[PlanKey, Plan] = {}
     for group, version, method in _methods(table):
-        tuned = tuning(group, method.name)
+        tuned = tuning.get((group, method.name), UNTUNED)
         function = getattr(instances[method.procedure], method.attribute)
         running = compile_invoke(method, function, threads)
         caching = cache_policy(method, group, environment, tuned.cache_ttl)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 
@@ -19,10 +19,7 @@ class Tuning:
     cache_ttl: float | None = None
 
 
-TuningOf = Callable[[str, str], Tuning]
-"""The tuning of a group's method: `(group, method)`."""
+Tunings = Mapping[tuple[str, str], Tuning]
+"""By group and method; what is absent is not tuned."""
 
-
-def untuned(_group: str, _method: str) -> Tuning:
-    """Everything as it is by itself."""
-    return Tuning()
+UNTUNED = Tuning()
