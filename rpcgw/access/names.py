@@ -1,5 +1,7 @@
 """Host names, authorities and web origins as text: what they are made of, and which of them mean this machine. Pure.
 
+Clients send the same few values over and over, so the last ones are remembered.
+
 Sources: RFC 3986 section 3.2 (authority), RFC 6454 section 6.2 (an origin's form), RFC 6761 section 6.3 (localhost).
 """
 
@@ -7,13 +9,17 @@ from __future__ import annotations
 
 import ipaddress
 import re
+from functools import lru_cache
+from typing import Final
 from urllib.parse import urlsplit
 
 _AUTHORITY = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::([0-9]{1,5})?)?", re.ASCII)
 _ORIGIN = re.compile(r"([a-z][a-z0-9+.-]*)://([^/?#@\s]+)", re.ASCII)
-_DEFAULT_PORTS = {"http": "80", "https": "443"}
+_REMEMBERED: Final = 256
+_DEFAULT_PORTS: Final = {"http": "80", "https": "443"}
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def split_authority(text: str) -> tuple[str, str] | None:
     """Host (lower case, IPv6 in brackets, no dot at its end) and port ("" where none); None where it is neither."""
     match = _AUTHORITY.fullmatch(text.lower())
@@ -22,6 +28,7 @@ def split_authority(text: str) -> tuple[str, str] | None:
     return match[1].removesuffix("."), match[2] or ""
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def is_loopback(host: str) -> bool:
     """Whether a host, as `split_authority` gives it, can only be this machine: no name server has a say in it."""
     if host == "localhost" or host.endswith(".localhost"):
@@ -32,6 +39,7 @@ def is_loopback(host: str) -> bool:
         return False
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def normal_origin(text: str) -> str | None:
     """An origin as it is compared: lower case, the scheme's own port left out; None where it is no origin (`null`)."""
     match = _ORIGIN.fullmatch(text.lower())
@@ -42,6 +50,7 @@ def normal_origin(text: str) -> str | None:
     return f"{match[1]}://{host}:{port}" if port and port != _DEFAULT_PORTS.get(match[1]) else f"{match[1]}://{host}"
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def is_loopback_origin(origin: str) -> bool:
     """Whether an origin, as `normal_origin` gives it, is a page of this machine, on any port."""
     scheme, _, rest = origin.partition("://")
