@@ -18,6 +18,7 @@ EXPIRY_OFFSET = len(MAGIC)
 _HEADER = struct.Struct("<8sQIII")
 _SIZE = struct.Struct("<I")
 _EXPIRY = struct.Struct("<QI")
+_LATEST = 1e13
 
 
 class Entry(NamedTuple):
@@ -30,7 +31,7 @@ class Entry(NamedTuple):
 
 def pack_expiry(expiry: float) -> bytes:
     """What a touch writes at `EXPIRY_OFFSET`."""
-    micros = max(0, int(expiry * 1e6))
+    micros = int(min(max(expiry, 0.0), _LATEST) * 1e6)
     return _EXPIRY.pack(micros, zlib.crc32(micros.to_bytes(8, "little")))
 
 

@@ -30,7 +30,6 @@ _SHARDS = 256
 _LOCK = ".lock"
 _UNFINISHED = ".new-"
 _ABANDONED_AFTER = 60.0
-_LOCK_PATIENCE = 2.0
 _WRITES_PER_SWEEP = 16
 _SLICE = 64
 
@@ -38,13 +37,16 @@ _SLICE = 64
 class FilePool:
     """`rpcgw.kernel.ports.Pool` over a directory, which is made where it is missing (mode 0700).
 
-    `now` is a clock in seconds since the epoch. Errors of the file system are `StoreError`.
+    `now` is a clock in seconds since the epoch; `patience` is how many seconds to wait for another process that holds
+    a lock. Errors of the file system are `StoreError`.
     """
 
-    def __init__(self, directory: str, now: Callable[[], float] = time.time) -> None:
+    def __init__(self, directory: str, now: Callable[[], float] = time.time, patience: float = 2.0) -> None:
         self._directory = directory
         self._now = now
+        self._patience = patience
         self._names = itertools.count()
+        self._writes = itertools.count(1)
         self._walk: Iterator[str] = iter(())
 
     async def get(self, key: str) -> bytes | None:
@@ -56,7 +58,7 @@ class FilePool:
                 return None
             entry = unpack(raw)
             if entry is None:
-                async with _locked(path):
+                async with _locked(path, self._patience):
                     entry = unpack(_read(path) or b"")
         return entry.value if entry is not None and self._alive(entry, key) else None
 
@@ -64,7 +66,7 @@ class FilePool:
         """Keep a value for `ttl` seconds; atomic, and in no file at all where the disk is full."""
         path = self._path(key)
         with _store_errors(), self._written(path, pack(key, value, self._now() + ttl)) as fresh:
-            async with _locked(path):
+            async with _locked(path, self._patience):
                 os.rename(fresh, path)
         await self._sweep_sometimes()
 
@@ -74,7 +76,7 @@ class FilePool:
             return False
         path = self._path(key)
         with _store_errors(), self._written(path, pack(key, value, self._now() + ttl)) as fresh:
-            async with _locked(path):
+            async with _locked(path, self._patience):
                 entry = unpack(_read(path) or b"")
                 free = entry is None or not self._alive(entry, key)
                 if free:
@@ -125,7 +127,7 @@ class FilePool:
         with _store_errors():
             if not os.path.exists(path):
                 return False
-            async with _locked(path):
+            async with _locked(path, self._patience):
                 entry = unpack(_read(path) or b"")
                 due = entry is not None and self._alive(entry, key) and expected in (None, entry.value)
                 if due:
@@ -148,7 +150,8 @@ class FilePool:
 
     def _keys(self, prefix: str) -> list[str]:
         now = self._now()
-        entries = (unpack(_read(path) or b"") for path in _paths(self._directory, 0))
+        paths = (path for path in _paths(self._directory, 0) if not _unfinished(path))
+        entries = (unpack(_read(path) or b"") for path in paths)
         return [entry.key for entry in entries if entry and entry.expiry > now and entry.key.startswith(prefix)]
 
     async def _sweep_sometimes(self) -> None:
@@ -156,7 +159,7 @@ class FilePool:
 
         A sweep is housekeeping: that it fails is no reason to fail the write that set it off.
         """
-        if next(self._names) % _WRITES_PER_SWEEP == 0:
+        if next(self._writes) % _WRITES_PER_SWEEP == 0:
             with suppress(OSError, StoreError):
                 await self.sweep(_SLICE)
 
@@ -164,7 +167,7 @@ class FilePool:
         """Look at the next files and remove what has expired or is damaged; says whether a round has ended."""
         for path in itertools.islice(self._walk, files):
             if self._dead(path, _read(path)):
-                async with _locked(path):
+                async with _locked(path, self._patience):
                     if self._dead(path, _read(path)):
                         os.unlink(path)
             files -= 1
@@ -175,7 +178,7 @@ class FilePool:
     def _dead(self, path: str, raw: bytes | None) -> bool:
         if raw is None:
             return False
-        if os.path.basename(path).startswith(_UNFINISHED):
+        if _unfinished(path):
             return _age(path) > _ABANDONED_AFTER
         entry = unpack(raw)
         return entry is None or entry.expiry <= self._now()
@@ -187,6 +190,10 @@ def _paths(directory: str, first: int) -> Iterator[str]:
             for file in found:
                 if file.name != _LOCK:
                     yield file.path
+
+
+def _unfinished(path: str) -> bool:
+    return os.path.basename(path).startswith(_UNFINISHED)
 
 
 def _age(path: str) -> float:
@@ -232,18 +239,17 @@ def _write_expiry(path: str, expiry: float) -> None:
 
 
 @asynccontextmanager
-async def _locked(path: str) -> AsyncIterator[None]:
+async def _locked(path: str, patience: float) -> AsyncIterator[None]:
     """Hold the lock of a path's shard. Opened anew each time: a descriptor inherited over a fork would share it."""
     descriptor = os.open(f"{os.path.dirname(path)}/{_LOCK}", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
-        await _take(descriptor)
+        await _take(descriptor, time.monotonic() + patience)
         yield
     finally:
         os.close(descriptor)
 
 
-async def _take(descriptor: int) -> None:
-    deadline = time.monotonic() + _LOCK_PATIENCE
+async def _take(descriptor: int, deadline: float) -> None:
     pause = 0.0005
     while True:
         try:
