@@ -69,7 +69,7 @@ def _json(text: str, _: str) -> Any:
 
 def _csv(text: str, _: str) -> list[str]:
     try:
-        rows = list(csv.reader([text], strict=True)) if text else []
+        rows = list(csv.reader([text], strict=True, skipinitialspace=True)) if text else []
     except csv.Error:
         raise ValueError("it must be one line of comma-separated values") from None
     return [cell.strip() for row in rows for cell in row]

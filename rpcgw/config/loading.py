@@ -14,6 +14,7 @@ from rpcgw.api.problems import Problem, errors
 from rpcgw.config.building import Surroundings, build_settings
 from rpcgw.config.catalogues import CatalogueFile
 from rpcgw.config.gathering import gather, read_sources
+from rpcgw.config.routes import no_routes
 from rpcgw.config.settings import Settings
 from rpcgw.config.sources import Sources
 from rpcgw.config.validation import validate
@@ -52,6 +53,8 @@ def compile_settings(
         raise ConfigError(gathered.problems)
     gateway, wrong_gateway = validate(gathered.gateway.node, gathered.gateway.file, "gateway")
     routes, wrong_routes = validate(gathered.routes.node, gathered.routes.file, "routes")
+    if not (gathered.routes.problems or wrong_routes):
+        wrong_routes = no_routes(routes)
     around = Surroundings(sources.base, env, environment, dev)
     settings, wrong_settings = build_settings(gateway, routes, around)
     problems = [*gathered.problems, *wrong_gateway, *wrong_routes, *wrong_settings]

@@ -63,10 +63,11 @@ def parse(text: str, file: str) -> tuple[Node | None, list[Problem]]:
     except _Refused as refused:
         return None, [*reading.problems, refused.problem]
     except yaml.YAMLError as error:
-        return None, [*reading.problems, _syntax(error, file)]
-    except (ValueError, OverflowError) as error:
+        return None, [*reading.problems, _syntax(error, text, file)]
+    except (ValueError, OverflowError):
         # PyYAML lets them out for an escape beyond Unicode and for absurd numbers in a %YAML line
-        return None, [*reading.problems, Problem(Place(file), "yaml-syntax", f"The file cannot be read: {error}")]
+        what = "The file holds an escape beyond Unicode, or an absurd version of YAML."
+        return None, [*reading.problems, Problem(Place(file), "yaml-syntax", what)]
 
 
 class _Refused(Exception):
@@ -193,9 +194,13 @@ def _around(node: Node, inner: list[_Built]) -> _Built:
     return _Built(node, 1 + sum(b.weight for b in inner), 1 + max((b.height for b in inner), default=0))
 
 
-def _syntax(error: yaml.YAMLError, file: str) -> Problem:
+def _syntax(error: yaml.YAMLError, text: str, file: str) -> Problem:
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
     what = str(getattr(error, "problem", None) or getattr(error, "reason", None) or error)
     hint = next((hint for sign, hint in _HINTS if sign in what), "")
-    place = Place(file, mark.line + 1, mark.column + 1) if mark is not None else Place(file)
+    if mark is not None:
+        place = Place(file, mark.line + 1, mark.column + 1)
+    else:
+        before = text[: getattr(error, "position", 0)]
+        place = Place(file, before.count("\n") + 1, len(before) - before.rfind("\n"))
     return Problem(place, "yaml-syntax", f"This is no YAML: {what}.", hint)

@@ -37,6 +37,14 @@ def build_routes(document: Document, own_paths: Sequence[str]) -> tuple[tuple[Ro
     return tuple(routes), problems
 
 
+def no_routes(document: Document) -> list[Problem]:
+    """The problem that a file names no route at all."""
+    if document.root.entries:
+        return []
+    text = "There is no route, so nothing would be served."
+    return [document.problem((), "missing-option", text, "begin with a copy of routes.yaml.example")]
+
+
 def _route(document: Document, key: str, kind: RouteKind) -> Route:
     return Route(
         key=key,

@@ -86,14 +86,23 @@ def validate(root: Node | None, file: str, schema_name: str) -> tuple[Document, 
         problems.append(Problem(root.place, "wrong-type", text, "write `option: value` lines"))
     validator = _STRICT(schema(schema_name))
     node = _firm(pruned(table, _says_nothing), validator)
+    kept, wrong = _kept(node, validator)
+    # what is left may lack something that was taken out of it and reported: then it goes too, without a word
+    while (less := _kept(kept, validator))[0] != kept:
+        kept = less[0]
+    return Document(file, kept if isinstance(kept, Table) else Table({}, node.place)), [*problems, *wrong]
+
+
+def _kept(node: Node, validator: Validator) -> tuple[Node, list[Problem]]:
+    """The tree without what the schema refuses, and why."""
     dropped: set[Path] = set()
+    problems: list[Problem] = []
     for found in _findings(validator, plain(node)):
         for path, problem in _translated(found, node):
             dropped.add(path)
             if problem is not None:
                 problems.append(problem)
-    kept = pruned(node, lambda path, _: path in dropped)
-    return Document(file, kept if () not in dropped and isinstance(kept, Table) else Table({}, node.place)), problems
+    return pruned(node, lambda path, _: path in dropped), problems
 
 
 def _says_nothing(path: Path, node: Node) -> bool:

@@ -1,0 +1,116 @@
+"""What a person reads when a configuration is wrong."""
+
+from __future__ import annotations
+
+import pytest
+
+from rpcgw.config.codes import CODES
+
+MCP = '"enabled", "instructions", "max_body_bytes", "session_ttl", "mcp_server_info", "groups"'
+ROOTS = '"environment", "state_dir", "server", "routes", "plugins", "translations", "pools", "ufo_json_rpc", "ufo_mcp", "defaults", "groups", "methods", "logging", "metrics", "cors"'
+TUNING = '"deadline", "unknown_params", "validation_errors", "cache_ttl", "deprecated"'
+POOLS = "file:<directory>, memory: or redis://host:port/db"
+
+
+def one(line: str) -> str:
+    return f"gateway.yaml:{line}"
+
+
+CASES = [
+    pytest.param("ufo_mcp: {x: 1}", one(f'1:11: error[unknown-option] Unrecognized option "x" under "ufo_mcp". Available options are {MCP}.'), id="an unknown option"),
+    pytest.param("ufo_mcp: {enable: true}", one(f'1:11: error[unknown-option] Unrecognized option "enable" under "ufo_mcp". Available options are {MCP}. (did you mean "enabled"?)'), id="a misspelt option"),
+    pytest.param("ufo_mcp: {session_directory: x}", one(f'1:11: error[unknown-option] Unrecognized option "session_directory" under "ufo_mcp". Available options are {MCP}. (sessions live in the pool that ufo_json_rpc.cache.pool names)'), id="session_directory of earlier builds"),
+    pytest.param("ufo_mcp: {server_name: x}", one(f'1:11: error[unknown-option] Unrecognized option "server_name" under "ufo_mcp". Available options are {MCP}. (it is ufo_mcp.mcp_server_info.name now)'), id="server_name of earlier builds"),
+    pytest.param("ufo_mcp: {server_version: 1}", one(f'1:11: error[unknown-option] Unrecognized option "server_version" under "ufo_mcp". Available options are {MCP}. (the version is always that of the request)'), id="server_version of earlier builds"),
+    pytest.param("ufo_mcp: {methods: []}", one(f'1:11: error[unknown-option] Unrecognized option "methods" under "ufo_mcp". Available options are {MCP}. (a method is a tool where its group says so; nothing is listed)'), id="methods of earlier builds"),
+    pytest.param("ufo_mcp: {groups: {a: {groups: {}}}}", one('1:24: error[unknown-option] Unrecognized option "groups" under "ufo_mcp.groups.a". Available options are "enabled", "instructions", "max_body_bytes", "session_ttl", "mcp_server_info".'), id="groups inside a group"),
+    pytest.param("workers: 2", one(f'1:1: error[unknown-option] Unrecognized option "workers" at the top level. Available options are {ROOTS}. (it is server.workers)'), id="an option at the top that belongs below"),
+    pytest.param("methods: {Catalog.search: {max_batch: 3}}", one(f'1:28: error[unknown-option] Unrecognized option "max_batch" under "methods.Catalog.search". Available options are {TUNING}. (it holds for a group or for all, not for one method)'), id="a group's option on a method"),
+    pytest.param('"a\\nb": 1', one(f'1:1: error[unknown-option] Unrecognized option "a\\nb" at the top level. Available options are {ROOTS}.'), id="an option with a line break stays in its line"),
+    pytest.param("- a", one("1:1: error[wrong-type] The file must hold a mapping, not a list. (write `option: value` lines)"), id="a list for a file"),
+    pytest.param("server: {workers: four}", one('1:10: error[wrong-type] "server.workers" must be an integer, not the string "four".'), id="text for a number"),
+    pytest.param("server: {workers: true}", one('1:10: error[wrong-type] "server.workers" must be an integer, not true.'), id="a switch for a number"),
+    pytest.param("server: {workers: 1.0}", one('1:10: error[wrong-type] "server.workers" must be an integer, not the number 1.0.'), id="a float for an integer"),
+    pytest.param("server: {timeouts: {grace: .nan}}", one('1:21: error[wrong-type] "server.timeouts.grace" must be a number, not the number nan.'), id="not a number for a number"),
+    pytest.param("ufo_mcp: {enabled: yes}", one('1:11: error[wrong-type] "ufo_mcp.enabled" must be true or false, not the string "yes". (write true or false)'), id="yes for a switch"),
+    pytest.param("environment: 1", one('1:1: error[wrong-type] "environment" must be a string, not the number 1. (put it in quotes)'), id="a number for text"),
+    pytest.param("cors: {allowed_origins: 'https://a.example'}", one('1:8: error[wrong-type] "cors.allowed_origins" must be a list, not the string "https://a.example". (write [a, b], or one `- a` line for each)'), id="text for a list"),
+    pytest.param("server: 127.0.0.1", one('1:1: error[wrong-type] "server" must be a mapping, not the string "127.0.0.1".'), id="text for a mapping"),
+    pytest.param("logging: {mask: [a, ~]}", one('1:21: error[wrong-type] "logging.mask.1" must be a string, not nothing.'), id="nothing in a list"),
+    pytest.param("ufo_json_rpc: {security: {clients_tokens: [12345678]}}", one('1:44: error[wrong-type] "ufo_json_rpc.security.clients_tokens.0" must be a string, not this number. (put it in quotes)'), id="a token is never shown"),
+    pytest.param('ufo_json_rpc: {security: {clients_tokens: [" "]}}', one('1:44: error[bad-value] "ufo_json_rpc.security.clients_tokens.0" must be a token that is not empty, not this string.'), id="an empty token"),
+    pytest.param("ufo_mcp: {max_body_bytes: 0}", one('1:11: error[out-of-range] "ufo_mcp.max_body_bytes" must be at least 1, not the number 0.'), id="a number that is too small"),
+    pytest.param("ufo_mcp: {groups: {a: {session_ttl: 0}}}", one('1:24: error[out-of-range] "ufo_mcp.groups.a.session_ttl" must be at least 1, not the number 0.'), id="a group's number that is too small"),
+    pytest.param("ufo_mcp: {groups: {a: {max_body_bytes: x}}}", one('1:24: error[wrong-type] "ufo_mcp.groups.a.max_body_bytes" must be an integer, not the string "x".'), id="a group's number that is none"),
+    pytest.param("defaults: {deadline: 0}", one('1:12: error[out-of-range] "defaults.deadline" must be more than 0, not the number 0.'), id="a deadline of nothing"),
+    pytest.param("server: {workers: 5000}", one('1:10: error[out-of-range] "server.workers" must be at most 1024, not the number 5000.'), id="a number that is too large"),
+    pytest.param("logging: {level: warn}", one('1:11: error[bad-value] "logging.level" must be one of "debug", "info", "warning", "error", not the string "warn". (did you mean "warning"?)'), id="a choice that is near"),
+    pytest.param("server: {bind: ':8080'}", one('1:10: error[bad-value] "server.bind" must be host:port, [v6]:port or unix:/path, not the string ":8080".'), id="an address without a host"),
+    pytest.param("server: {bind: [127.0.0.1:80, nonsense]}", one('1:31: error[bad-value] "server.bind.1" must be host:port, [v6]:port or unix:/path, not the string "nonsense".'), id="an address in a list"),
+    pytest.param("server: {bind: '127.0.0.1:99999'}", one("1:10: error[out-of-range] The port of 127.0.0.1:99999 must be at most 65535."), id="a port that is too large"),
+    pytest.param("server: {bind: [localhost:80, localhost:80]}", one('1:31: error[bad-value] "server.bind" names localhost:80 twice.'), id="an address twice"),
+    pytest.param("server: {bind: []}", one('1:10: error[bad-value] "server.bind" must not be empty.'), id="no address"),
+    pytest.param("server: {public_url: tools.example.com}", one('1:10: error[bad-value] "server.public_url" must be an absolute http or https URL without a query, not the string "tools.example.com".'), id="a URL without a scheme"),
+    pytest.param("server: {allowed_hosts: ['https://a.example']}", one('1:26: error[bad-value] "server.allowed_hosts.0" must be a host name, with a port if need be, and without a scheme or path, not the string "https://a.example".'), id="a URL for a host"),
+    pytest.param("cors: {allowed_origins: ['*']}", one('1:26: error[bad-value] "cors.allowed_origins.0" must be an origin: scheme://host or scheme://host:port, without a path, not the string "*".'), id="every origin"),
+    pytest.param("cors: {allowed_origins: ['null']}", one('1:26: error[bad-value] "cors.allowed_origins.0" must be an origin: scheme://host or scheme://host:port, without a path, not the string "null".'), id="the origin null"),
+    pytest.param('metrics: {path: "/m\\n"}', one('1:11: error[bad-value] "metrics.path" must be a path that begins with "/" and does not end with one, not the string "/m\\n".'), id="a line break after a path"),
+    pytest.param("groups: {'a b': {}}", one('1:10: error[bad-value] "groups.a b" must name a group\'s name of letters, digits, "_", "." and "-".'), id="a group with a space"),
+    pytest.param("ufo_mcp: {mcp_server_info: {icons: [{theme: light}]}}", one('1:37: error[missing-option] "ufo_mcp.mcp_server_info.icons.0" needs the option "src".'), id="an icon without its address"),
+    pytest.param("ufo_mcp: {mcp_server_info: {icons: [{src: ~}]}}", one('1:37: error[missing-option] "ufo_mcp.mcp_server_info.icons.0" needs the option "src".'), id="an icon with an empty address"),
+    pytest.param("ufo_mcp: {mcp_server_info: {icons: [{src: '${NOPE}'}]}}", one("1:43: error[env-unset] The environment variable NOPE is not set. (set it, or write ${NOPE:-default})"), id="an unset variable is said once"),
+    pytest.param("server: {workers: '${N:-x}'}", one('1:10: error[wrong-type] "server.workers" must be an integer, not this string.'), id="a variable's value is never shown"),
+    pytest.param("imports: []", one('1:1: error[not-available] The option "imports": this version does not do it yet. (write the options into this file)'), id="imports are not there yet"),
+    pytest.param("when@prod: {}", one('1:1: error[not-available] The option "when@prod": this version does not do it yet. (use one file for each environment, or environment variables)'), id="when@ is not there yet"),
+    pytest.param("jobs: {}", one('1:1: error[not-available] The option "jobs": this version does not do it yet. (leave it out)'), id="jobs are not there yet"),
+    pytest.param("server: {tls: {}}", one('1:10: error[not-available] The option "server.tls": this version does not do it yet. (put a proxy before the daemon that ends TLS)'), id="TLS is not there yet"),
+    pytest.param("ufo_json_rpc: {async: []}", one('1:16: error[not-available] The option "ufo_json_rpc.async": this version does not do it yet. (leave it out)'), id="async is not there yet"),
+    pytest.param("ufo_json_rpc: {docs: {async_dsn_info: true}}", one('1:23: error[not-available] "ufo_json_rpc.docs.async_dsn_info": this version has no asynchronous transports to tell of. (leave it false)'), id="async_dsn_info is not there yet"),
+    pytest.param("groups: {a: {oauth: {}}}", one('1:14: error[not-available] The option "groups.a.oauth": this version does not do it yet. (use tokens)'), id="oauth is not there yet"),
+    pytest.param("methods: {A.b: {scopes: [x]}}", one('1:17: error[not-available] The option "methods.A.b.scopes": this version does not do it yet. (put what needs more rights into a group of its own)'), id="scopes are not there yet"),
+    pytest.param("pools: {default: 'ftp://x:secret@y'}", one(f'1:9: error[bad-value] "pools.default" must be {POOLS}.'), id="an unknown store"),
+    pytest.param("pools: {a: 'rediss://x'}", one(f'1:9: error[not-available] "pools.a": this version does not do "rediss" yet. (use {POOLS})'), id="Redis over TLS is not there yet"),
+    pytest.param("pools: {a: {required: true}}", one('1:9: error[missing-option] "pools.a" needs the option "url".'), id="a pool without a URL"),
+    pytest.param("ufo_json_rpc: {cache: {pool: cache.app}}", one('1:24: error[unknown-pool] There is no pool "cache.app". The pools are "default". (write it under pools, say pools: {cache.app: redis://127.0.0.1:6379/0})'), id="a pool that is not configured"),
+    pytest.param("server: {workers: 2}\npools: {default: 'memory:'}", one("2:9: warning[shared-nothing] 2 workers cannot share a pool in memory: each has its own sessions, results and locks. (use a pool of files or Redis)"), id="workers with a pool in memory"),
+    pytest.param("groups: {general: {tokens: [{name: a}]}}", one('1:29: error[bad-value] The token "a" needs either a value or a sha256, and not both.'), id="a token without a value"),
+    pytest.param("groups: {general: {tokens: [{name: a, value: x}, {name: a, value: y}]}}", one('1:51: error[bad-value] The group has two tokens named "a". (logs tell tokens apart by their names)'), id="two tokens of one name"),
+    pytest.param("groups: {general: {tokens: [{name: a, value: x, expires: soon}]}}", one('1:49: error[bad-value] "groups.general.tokens.0.expires" must be a date or a time, not "soon". (write 2027-01-31 or 2027-01-31T12:00:00Z)'), id="a time that is none"),
+    pytest.param("ufo_mcp: {groups: {mpc: {}}}", one('1:20: warning[unused-group] "ufo_mcp.groups.mpc" tunes a group that no route serves. (the routes serve a, general)'), id="a group that no route serves"),
+    pytest.param("routes: other.yaml", one("1:1: error[missing-file] The routes cannot be read from other.yaml: it was not there when the configuration was read. (routes say which endpoints exist; begin with a copy of routes.yaml.example)"), id="routes that are not there"),
+    pytest.param("translations: {directory: nowhere}", one("1:16: error[missing-file] The directory nowhere cannot be read: it was not there when the configuration was read."), id="a directory that is not there"),
+    pytest.param("translations: {default_locale: english}", one('1:16: error[bad-value] "translations.default_locale" must be a locale, say en, uk or pt-BR, not the string "english".'), id="a language that is no locale"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("gateway", "line"), CASES)
+def test_problems(problems, gateway: str, line: str) -> None:
+    """One mistake is one line: place, code, what is wrong, what to do."""
+    assert problems(gateway) == [line]
+
+
+def test_all_at_once(problems) -> None:
+    """Every problem of both files is reported at once, sorted by place."""
+    gateway = """\
+        server: {workers: 0, bind: nonsense}
+        ufo_mcp: {x: 1, enabled: maybe}
+        pools: {a: 'nonsense'}
+        logging: {level: '${NOPE}'}
+        """
+    found = problems(gateway, "a: {resource: rpc}\nb: {resource: what, prefix: /b}\n")
+    assert [line.split("] ")[0] for line in found] == [
+        "gateway.yaml:1:10: error[out-of-range",
+        "gateway.yaml:1:22: error[bad-value",
+        "gateway.yaml:2:11: error[unknown-option",
+        "gateway.yaml:2:17: error[wrong-type",
+        "gateway.yaml:3:9: error[bad-value",
+        "gateway.yaml:4:18: error[env-unset",
+        "routes.yaml:1:1: error[missing-option",
+        "routes.yaml:2:5: error[bad-value",
+    ]
+
+
+def test_every_code_is_explained() -> None:
+    """Every code that a problem carries here stands in the table of codes."""
+    used = {case.values[1].split("[")[1].split("]")[0] for case in CASES}
+    assert used <= set(CODES)
