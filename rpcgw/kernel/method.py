@@ -8,13 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from rpcgw.api.context import CallContext
 from rpcgw.api.errors import AssertionFailed, InvalidParams
 from rpcgw.api.marks import Cache, Invalidates, Lock, Tool
 from rpcgw.api.problems import Place
-from rpcgw.kernel.gate import Assertion, Shape, Verdict
+from rpcgw.kernel.arguments import Arguments, Refused
+from rpcgw.kernel.codec import encode
+from rpcgw.kernel.conversion import Codec
+from rpcgw.kernel.gate import PASSED, Assertion, Gate, Shape, Verdict
+from rpcgw.kernel.messages import MESSAGES, Errors
 from rpcgw.kernel.signature import Signature
 
 
@@ -77,23 +82,45 @@ class Method:
     params: tuple[ParamDoc, ...]
     result: ResultDoc
     errors: tuple[ErrorDoc, ...]
+    arguments: Arguments
+    """How raw arguments become values."""
     defaults: Mapping[str, Any] = field(default_factory=dict)
     """The defaults as JSON values, by parameter: what an absent one stands for in keys of cache and lock."""
+    result_codec: Codec | None = None
+    """How the result is written; None where it has no annotation."""
 
     def bind(self, params: dict[str, Any] | list[Any] | None, *, strict: bool, refuse_unknown: bool) -> dict[str, Any]:
         """Raw JSON values by parameter name; absent ones that have a default stay absent.
 
         Unknown names are dropped, or refused where `strict` (the surface holds callers to the advertised form) or
-        `refuse_unknown`.
+        `refuse_unknown`. Forms that only lenient surfaces take (an enum by name, a timestamp) are to be made into
+        advertised ones here, so that the gate stays the one measure of what is accepted.
 
         Raises:
             InvalidParams: Too many or too few positions, a required parameter missing, an unknown one; all at once.
         """
-        raise NotImplementedError
+        if isinstance(params, list):
+            return self._bind_positions(params)
+        given = params or {}
+        known = self._known
+        if given.keys() <= known:
+            bound = given
+        elif strict or refuse_unknown:
+            raise self._invalid({name: [MESSAGES["unknown_parameter"]] for name in given if name not in known}, given)
+        else:
+            bound = {name: value for name, value in given.items() if name in known}
+        if not self._required <= bound.keys():
+            raise self._invalid({name: [MESSAGES["missing"]] for name in self._required - bound.keys()}, bound)
+        return bound
 
     def gate(self, arguments: dict[str, Any]) -> Verdict:
-        """Whether named raw values fit the advertised schema; runs none of the author's code where they do."""
-        raise NotImplementedError
+        """Whether named raw values fit the advertised schema; runs none of the author's code."""
+        try:
+            if self._gate.accepts(arguments):
+                return PASSED
+        except ValueError:
+            pass
+        return self._gate.refuse(arguments)
 
     def convert(self, arguments: dict[str, Any]) -> dict[str, Any]:
         """The values that the procedure takes, defaults filled in (mutable ones as copies); only after `gate` passed.
@@ -101,15 +128,27 @@ class Method:
         Raises:
             AssertionFailed: A value is refused by its type or by a rule of the author's; all of them at once.
         """
-        raise NotImplementedError
+        try:
+            return self.arguments.convert(arguments)
+        except Refused as refused:
+            raise self.refusal(Assertion(refused.errors)) from None
 
-    def refusal(self, verdict: Shape | Assertion) -> InvalidParams | AssertionFailed:
-        """The error that a refusing verdict stands for."""
-        raise NotImplementedError
+    def refusal(self, verdict: Shape | Assertion) -> InvalidParams:
+        """The error that a refusing verdict stands for: `AssertionFailed`, or `InvalidParams` for a wrong shape."""
+        if isinstance(verdict, Assertion):
+            return AssertionFailed(f"Invalid data for {self.name}", extra=dict(verdict.errors))
+        return InvalidParams(f"Invalid parameters of {self.name}", extra=dict(verdict.errors))
 
     def call(self, function: Callable[..., Any], values: Mapping[str, Any], context: CallContext) -> Any:
         """Call the bound function with converted values and what is injected; an async one gives its coroutine."""
-        raise NotImplementedError
+        signature = self.signature
+        if signature.contexts:
+            values = {**values, **dict.fromkeys(signature.contexts, context)}
+        if not signature.positional:
+            return function(**values)
+        named = dict(values)
+        positions = [named.pop(name) for name in signature.positional]
+        return function(*positions, **named)
 
     def encode(self, value: object) -> bytes:
         """A result as JSON.
@@ -117,4 +156,32 @@ class Method:
         Raises:
             NoJsonForm: JSON cannot carry it, or a number in it is NaN or infinite where the type promises a number.
         """
-        raise NotImplementedError
+        return encode(value) if self.result_codec is None else self.result_codec.encode(value)
+
+    @cached_property
+    def _gate(self) -> Gate:
+        return Gate(self.input_schema, self.arguments.explain)
+
+    @cached_property
+    def _known(self) -> frozenset[str]:
+        return frozenset(param.name for param in self.signature.params)
+
+    @cached_property
+    def _required(self) -> frozenset[str]:
+        return frozenset(param.name for param in self.signature.params if param.required)
+
+    def _bind_positions(self, values: list[Any]) -> dict[str, Any]:
+        params = self.signature.params
+        bound = {param.name: value for param, value in zip(params, values, strict=False)}
+        missing = [param.name for param in params if param.required and param.name not in bound]
+        if not missing and len(values) <= len(params):
+            return bound
+        least, most = len(self._required), len(params)
+        counts = str(most) if least == most else f"{least} to {most}"
+        text = f"{self.name} takes {counts} parameter(s), {len(values)} were given"
+        raise InvalidParams(text, extra={name: [MESSAGES["missing"]] for name in missing})
+
+    def _invalid(self, errors: Errors, given: dict[str, Any]) -> InvalidParams:
+        """The refusal of named parameters; whatever else is wrong with their shape is said at once."""
+        verdict = self.gate(given)
+        return self.refusal(Shape({**errors, **(verdict.errors if isinstance(verdict, Shape) else {})}))

@@ -6,7 +6,7 @@ the names of properties.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import Any
 
 JsonSchema = dict[str, Any]
@@ -71,18 +71,6 @@ def parts(schema: Any) -> Iterator[JsonSchema]:
 def references(schema: Any) -> set[str]:
     """The names of the components that a schema refers to directly."""
     return {part["$ref"].removeprefix(COMPONENTS) for part in parts(schema) if "$ref" in part}
-
-
-def closure(names: set[str], components: Mapping[str, Any]) -> set[str]:
-    """Components that are referred to by these names, directly or through others."""
-    found: set[str] = set()
-    todo = list(names)
-    while todo:
-        name = todo.pop()
-        if name not in found:
-            found.add(name)
-            todo.extend(references(components[name]))
-    return found
 
 
 def widen(schema: JsonSchema) -> JsonSchema:

@@ -39,7 +39,6 @@ class Param:
     hint: Any
     default: Any = ABSENT
     description: str = ""
-    positional_only: bool = False
 
     @property
     def required(self) -> bool:
@@ -52,7 +51,8 @@ class Signature:
     """What a method takes and gives, and what its docstring says.
 
     `contexts` are the parameters that get the `CallContext`; they are not part of the API. `raises` pairs an exception
-    class, as far as its name could be resolved, with the docstring's words.
+    class, as far as its name could be resolved, with the docstring's words. `positional` are the names, contexts
+    included, that the function takes by position alone.
     """
 
     name: str
@@ -63,6 +63,7 @@ class Signature:
     returns_doc: str
     raises: tuple[tuple[type[BaseException], str], ...]
     contexts: tuple[str, ...]
+    positional: tuple[str, ...]
     is_async: bool
     deprecated: bool
     place: Place
@@ -115,6 +116,7 @@ def read_signature(name: str, function: Any, owner: type | None = None) -> tuple
         returns_doc=docs.returns,
         raises=tuple(_raises(docs, raw, report)),
         contexts=contexts,
+        positional=tuple(p.name for p in parameters[bound:] if p.kind is p.POSITIONAL_ONLY),
         is_async=inspect.iscoroutinefunction(outer) or inspect.iscoroutinefunction(raw),
         deprecated=docs.deprecated or hasattr(outer, "__deprecated__"),
         place=place_of(raw),
@@ -202,7 +204,6 @@ def _params(
             hint=hints.get(parameter.name, Any),
             default=ABSENT if parameter.default is parameter.empty else parameter.default,
             description=docs.params.get(parameter.name, ""),
-            positional_only=parameter.kind is parameter.POSITIONAL_ONLY,
         )
 
 

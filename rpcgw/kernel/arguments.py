@@ -1,0 +1,93 @@
+"""How one method's raw arguments become the values that its procedure takes. Pure but for the author's validators."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from datetime import date, time, timedelta
+from decimal import Decimal
+from enum import Enum
+from types import NoneType
+from typing import Any
+from uuid import UUID
+
+from pydantic import ValidationError
+
+from rpcgw.kernel.conversion import Codec
+from rpcgw.kernel.messages import MESSAGES, Errors
+
+_UNCHANGING = (int, float, str, bytes, NoneType, Enum, date, time, timedelta, Decimal, UUID)
+
+
+class Refused(Exception):
+    """Values that fit the schema and are refused all the same; `errors` says why, by path."""
+
+    def __init__(self, errors: Errors) -> None:
+        self.errors = errors
+        super().__init__(errors)
+
+
+class Arguments:
+    """The parameters of one method.
+
+    `gated` says that the schema which arguments have passed was made from these very types: plain ones are then taken
+    as they are. Behind a schema that the author wrote by hand every value is converted.
+    """
+
+    def __init__(self, codecs: Mapping[str, Codec], defaults: Mapping[str, Any], *, gated: bool = True) -> None:
+        self._codecs = dict(codecs)
+        self._defaults = dict(defaults)
+        self._changing = tuple(name for name, value in defaults.items() if not _is_unchanging(value))
+        self._converted = tuple((name, codec) for name, codec in codecs.items() if not (gated and codec.plain))
+        self._ints = tuple(name for name, codec in codecs.items() if codec.number is int and gated)
+        self._floats = tuple(name for name, codec in codecs.items() if codec.number is float and gated)
+
+    def convert(self, arguments: dict[str, Any]) -> dict[str, Any]:
+        """Values by name, defaults filled in; a default that could be changed is a copy.
+
+        Raises:
+            Refused: With every refusal, not only the first.
+        """
+        values = {**self._defaults, **arguments}
+        for name in self._ints:
+            if type(values[name]) is float:
+                values[name] = int(values[name])
+        errors: Errors = {}
+        for name in self._floats:
+            if type(values[name]) is int:
+                _widen(name, values, errors)
+        for name in self._changing:
+            if name not in arguments:
+                values[name] = copy.deepcopy(values[name])
+        for name, codec in self._converted:
+            if name in arguments:
+                _convert(name, codec, values, errors)
+        if errors:
+            raise Refused(errors)
+        return values
+
+    def explain(self, arguments: dict[str, Any]) -> Errors:
+        """What the types say against arguments; those whose check would run code of the author's are not asked."""
+        errors: Errors = {}
+        for name, codec in self._codecs.items():
+            if name in arguments and not codec.authored:
+                errors |= codec.explain(name, arguments[name])
+        return errors
+
+
+def _widen(name: str, values: dict[str, Any], errors: Errors) -> None:
+    try:
+        values[name] = float(values[name])
+    except OverflowError:
+        errors[name] = [MESSAGES["too_large"]]
+
+
+def _convert(name: str, codec: Codec, values: dict[str, Any], errors: Errors) -> None:
+    try:
+        values[name] = codec.convert(values[name])
+    except ValidationError as error:
+        errors |= codec.errors(name, values[name], error)
+
+
+def _is_unchanging(value: object) -> bool:
+    return isinstance(value, _UNCHANGING) or (isinstance(value, tuple) and all(map(_is_unchanging, value)))

@@ -1,0 +1,139 @@
+"""From an exposed function to a draft: its signature with a codec for each type, and what its marks get wrong. Pure.
+
+A draft becomes a method once all types of the compile have been described together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import jsonschema
+import jsonschema_rs
+from pydantic import ValidationError
+
+from rpcgw.api.marks import Cache, Lock, Tool
+from rpcgw.api.problems import Problem
+from rpcgw.kernel.codec import NoJsonForm, decode, encode
+from rpcgw.kernel.conversion import Codec, Codecs, TypeFailure, explain_type
+from rpcgw.kernel.exposure import Exposed
+from rpcgw.kernel.gate import validator
+from rpcgw.kernel.signature import ABSENT, Param, Reporter, Signature, describe_hint, read_signature
+
+_VARY = ("locale", "principal")
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A method before its schemas: codecs and JSON defaults by parameter; no `returns` without an annotation."""
+
+    exposed: Exposed
+    signature: Signature
+    codecs: Mapping[str, Codec]
+    defaults: Mapping[str, Any]
+    returns: Codec | None
+
+
+def draft(exposed: Exposed, codecs: Codecs) -> tuple[Draft | None, list[Problem]]:
+    """The draft of a method, and everything that its author should mend; there is none where a type cannot be read."""
+    signature, problems = read_signature(exposed.name, exposed.function, exposed.registration.cls)
+    if signature is None:
+        return None, problems
+    report = Reporter(problems, signature.place, exposed.name)
+    of_params = {
+        param.name: _codec(codecs, param.hint, f"parameter {param.name!r}", report) for param in signature.params
+    }
+    returns = None if signature.returns is ABSENT else _codec(codecs, signature.returns, "the result", report)
+    _check_marks(exposed, signature, report)
+    found = {name: codec for name, codec in of_params.items() if codec is not None}
+    defaults = dict(_defaults(signature, found, report))
+    if len(found) < len(of_params) or (returns is None and signature.returns is not ABSENT):
+        return None, problems
+    return Draft(exposed, signature, found, defaults, returns), problems
+
+
+def _codec(codecs: Codecs, hint: Any, what: str, report: Reporter) -> Codec | None:
+    try:
+        codec = codecs.get(hint)
+    except TypeFailure as failure:
+        code, text, advice = explain_type(failure, hint)
+        report(code, f"{what}: {text}", advice)
+        return None
+    for enum in codec.numbered:
+        numbers = ", ".join(str(member.value) for member in enum)
+        report("auto-enum", f"agents see {enum.__name__} as {numbers}", "give the members str values", "warning")
+    return codec
+
+
+def _defaults(signature: Signature, codecs: Mapping[str, Codec], report: Reporter) -> Iterator[tuple[str, Any]]:
+    for param in signature.params:
+        if param.required or param.name not in codecs:
+            continue
+        try:
+            default = decode(encode(param.default))
+        except NoJsonForm as error:
+            report(
+                "default-json", f"the default of {param.name!r} has no JSON form: {error}", "use a value that has one"
+            )
+            continue
+        _check_default(param, default, codecs[param.name], report)
+        yield param.name, default
+
+
+def _check_default(param: Param, default: Any, codec: Codec, report: Reporter) -> None:
+    try:
+        codec.convert(default)
+    except ValidationError as error:
+        errors = codec.errors("", default, error)
+        said = "; ".join(f"{path.lstrip('.')} {word}".lstrip() for path, words in errors.items() for word in words)
+        shown = describe_hint(param.hint)
+        advice = f"say {shown} | None" if param.default is None else "change the annotation or the default"
+        report("default", f"the default {param.default!r} of {param.name!r} is not valid for {shown}: {said}", advice)
+
+
+def _check_marks(exposed: Exposed, signature: Signature, report: Reporter) -> None:
+    marks = exposed.marks
+    names = [param.name for param in signature.params]
+    lock = marks.get(Lock)
+    if isinstance(lock, Lock) and lock.by is not None and lock.by not in names:
+        known = f"parameters: {', '.join(names) or 'none'}"
+        report("lock-by", f"@rpc.lock(by={lock.by!r}) names no parameter of the method", known)
+    cache = marks.get(Cache)
+    if isinstance(cache, Cache):
+        _check_cache(cache, signature, report)
+    tool = marks.get(Tool)
+    if isinstance(tool, Tool) and tool.input_schema is not None:
+        _check_input_schema(tool.input_schema, names, report)
+
+
+def _check_cache(cache: Cache, signature: Signature, report: Reporter) -> None:
+    if signature.contexts and not cache.vary:
+        report(
+            "cache-context",
+            "the method is cached and takes a CallContext, so one caller could get another's answer",
+            'say what the answer depends on: @rpc.cache(vary=("locale", "principal", "header:X-Tenant"))',
+        )
+    for part in cache.vary:
+        if part not in _VARY and not (part.startswith("header:") and len(part) > len("header:")):
+            report("cache-vary", f"the cache cannot vary by {part!r}", "use locale, principal or header:<name>")
+
+
+def _check_input_schema(schema: Mapping[str, object], names: list[str], report: Reporter) -> None:
+    advice = "a tool's input schema is JSON Schema 2020-12 with an object at its root"
+    try:
+        jsonschema.Draft202012Validator.check_schema(schema)
+        validator(decode(encode(schema)))
+    except (jsonschema.SchemaError, jsonschema_rs.ValidationError) as error:
+        report("input-schema", f"the given input_schema is not valid: {error.message}", advice)
+        return
+    except (jsonschema_rs.ReferencingError, NoJsonForm) as error:
+        report("input-schema", f"the given input_schema cannot be used: {error}", advice)
+        return
+    if schema.get("type") != "object":
+        report("input-schema", "the given input_schema does not say that its root is an object", advice)
+    properties = schema.get("properties")
+    unknown = sorted(set(properties if isinstance(properties, Mapping) else ()) - set(names))
+    if unknown:
+        text = f"the given input_schema has {', '.join(unknown)}, which the method does not take"
+        report("input-schema", text, f"parameters: {', '.join(names) or 'none'}", "warning")
