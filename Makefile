@@ -24,7 +24,7 @@ help: ## say what there is to do
 
 .PHONY: setup
 setup: ## fetch everything that the daemon and its tests need, into .venv and .cache
-	@$(MAKE) -j2 $(VENV_OK) $(CLIENTS_OK) $(NODE_OK)
+	@$(MAKE) -s -j2 $(VENV_OK) $(CLIENTS_OK) $(NODE_OK)
 	@$(SETUP) redis
 
 .PHONY: serve

@@ -1,0 +1,50 @@
+"""The set-up script ends with one line for the person who typed the command, never with a traceback."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from scripts.setup import OLDEST_NODE, node_version
+from tests.support.daemon import ROOT
+
+SAID = [
+    pytest.param("v22.19.0", (22, 19, 0), id="a release"),
+    pytest.param("v24.1.0-nightly", (0,), id="a nightly counts as none"),
+    pytest.param("", (0,), id="nothing"),
+]
+
+
+def setup(*arguments: str, path: str) -> subprocess.CompletedProcess[str]:
+    """Run the script with a PATH of the test's own."""
+    command = [sys.executable, str(ROOT / "scripts" / "setup.py"), *arguments]
+    return subprocess.run(command, env={"PATH": path}, capture_output=True, text=True, check=False)
+
+
+def test_a_missing_redis_is_named_with_what_to_install(tmp_path: Path) -> None:
+    """Where redis-server is not there and may not be installed, the last word is what to type."""
+    done = setup("redis", path=str(tmp_path))
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == (
+        "setup: redis-server, which the tests start, is missing. "
+        "Install it, on Debian with: sudo apt-get install redis-server\n"
+    )
+
+
+def test_an_unknown_command_names_the_known_ones(tmp_path: Path) -> None:
+    """A wrong word is answered with the right ones."""
+    done = setup("everything", path=str(tmp_path))
+    assert (done.returncode, done.stderr) == (1, "setup: one of venv, node, npm, redis is wanted\n")
+
+
+@pytest.mark.parametrize(("said", "version"), SAID)
+def test_nodes_version_is_read_from_what_it_says(said: str, version: tuple[int, ...], tmp_path: Path) -> None:
+    """What `node --version` prints is compared as numbers; what is no release is older than any."""
+    node = tmp_path / "node"
+    node.write_text(f"#!/bin/sh\necho '{said}'\n")
+    node.chmod(0o755)
+    assert node_version(str(node)) == version
+    assert (node_version(str(node)) >= OLDEST_NODE) == (version[0] >= 22)
