@@ -1,18 +1,22 @@
 """The OpenRPC document, held against the meta-schema and member by member."""
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+from unittest.mock import ANY
 
 import pytest
+from annotated_types import MinLen
 from jsonschema import Draft7Validator
 from referencing import Registry
 from referencing.jsonschema import DRAFT7
 
-from rpcgw.api.marks import Tool
-from rpcgw.api.problems import Place
-from rpcgw.kernel.method import ErrorDoc, Method, ParamDoc, ResultDoc
-from rpcgw.kernel.signature import Signature
+import rpcgw as rpc
+from rpcgw.api.errors import DataNotFound
+from rpcgw.kernel.exposure import Registration
+from rpcgw.kernel.method import Method
+from rpcgw.kernel.table import compile_methods
 from rpcgw.protocol.openrpc import Document, Edition, Project, documents, path_of
 
 META = Path(__file__).parent / "meta"
@@ -26,58 +30,48 @@ VALIDATOR = Draft7Validator(
 )
 
 
+@dataclass(frozen=True)
+class Product:
+    id: int
+
+
+@rpc.procedure("Catalog")
 class Catalog:
-    def search(self) -> None: ...
+    def search(self, query: Annotated[str, MinLen(1)], limit: int = 10) -> list[Product]:
+        """Find.
+
+        Args:
+            query: Words to look for.
+            limit: How many.
+
+        Returns:
+            What was found.
+
+        Raises:
+            DataNotFound: Where nothing was found.
+        """
+        return [Product(limit)] * len(query)
+
+    def old(self) -> None:
+        """Kept for old clients.
+
+        Use search.
+
+        .. deprecated:: 1
+        """
 
 
-def method(name: str, **changes: Any) -> Method:
-    """A method as a compile makes it."""
-    place = Place("catalog.py", 1)
-    function = Catalog.search
-    members: dict[str, Any] = {
-        "name": name,
-        "version": 1,
-        "groups": frozenset({"general"}),
-        "procedure": Catalog,
-        "attribute": "search",
-        "signature": Signature(name, function, (), None, "", "", (), (), False, False, place),
-        "title": None,
-        "description": "",
-        "tool": Tool(),
-        "cache": None,
-        "lock": None,
-        "invalidates": None,
-        "inline": False,
-        "is_async": False,
-        "deprecated": False,
-        "plugin": "catalog",
-        "place": place,
-        "input_schema": b"{}",
-        "output_schema": None,
-        "params": (),
-        "result": ResultDoc("None", "", b'{"type":"null"}'),
-        "errors": (),
-    }
-    return Method(**members | changes)
+@rpc.procedure("Catalog", version=2, removed=["old"])
+class CatalogTwo:
+    def more(self) -> Any: ...
 
 
-SEARCH = method(
-    "Catalog.search",
-    params=(
-        ParamDoc("query", "Words to look for.", True, b'{"type":"string","minLength":1}'),
-        ParamDoc("limit", "", False, b'{"type":"integer","default":10}'),
-    ),
-    result=ResultDoc(
-        "list[Product]", "What was found.", b'{"type":"array","items":{"$ref":"#/components/schemas/Product"}}'
-    ),
-    errors=(ErrorDoc(4010, "Closed", "Where the shop is closed."),),
-)
-OLD = method("Catalog.old", deprecated=True)
-PING = method("ping", result=ResultDoc("str", "", b'{"type":"string"}'))
-PRODUCT = {"Product": {"type": "object", "properties": {"id": {"type": "integer"}}, "required": ["id"]}}
+TABLE, PROBLEMS = compile_methods([Registration(Catalog, "catalog"), Registration(CatalogTwo, "catalog")])
 EDITIONS = {
-    1: Edition({m.name: m for m in (OLD, SEARCH, PING)}, PRODUCT),
-    2: Edition({SEARCH.name: SEARCH}, PRODUCT),
+    **{
+        version: Edition(TABLE.methods("general", version) or {}, TABLE.components("general", version))
+        for version in TABLE.versions("general")
+    },
     3: Edition({}),
 }
 
@@ -90,12 +84,12 @@ class Words:
 
     def title(self, group: str, method: Method, locale: str) -> str:
         self.asked += 1
-        return {"uk": "Пошук", "en": "Search"}[locale] if method is SEARCH else ""
+        return {"uk": "Пошук", "en": "Search"}[locale] if method.name == "Catalog.search" else ""
 
     def description(self, group: str, method: Method, locale: str) -> str:
-        if method is SEARCH:
+        if method.name == "Catalog.search":
             return {"uk": "Шукає товари.", "en": "Finds products."}[locale]
-        return "Kept for old clients.\n\nUse search." if method is OLD else ""
+        return "" if method.name == "ping" else method.description
 
 
 PROJECT = Project("My Project", "What it is.", "https://api.example.com")
@@ -124,7 +118,8 @@ def test_the_meta_schema_refuses() -> None:
     document = read(made()(1, "en", False))
     assert VALIDATOR.is_valid(document)
     assert not VALIDATOR.is_valid({**document, "unknown": 1})
-    document["methods"][1]["params"][0]["schema"]["type"] = "any"
+    [search] = [method for method in document["methods"] if method["name"] == "Catalog.search"]
+    search["params"][0]["schema"]["type"] = "any"
     assert not VALIDATOR.is_valid(document)
 
 
@@ -139,10 +134,13 @@ def test_head() -> None:
     }
 
 
-def test_methods() -> None:
+def methods(version: int, locale: str = "en") -> dict[str, Any]:
+    return {described["name"]: described for described in read(made()(version, locale, False))["methods"]}
+
+
+def test_method() -> None:
     """A method shows its texts, params with what is required and the defaults, result, errors."""
-    old, search, ping = read(made()(1, "en", False))["methods"]
-    assert search == {
+    assert methods(1)["Catalog.search"] == {
         "name": "Catalog.search",
         "tags": [{"name": "Catalog", "description": "Catalog"}],
         "summary": "Search",
@@ -154,31 +152,62 @@ def test_methods() -> None:
                 "required": True,
                 "schema": {"type": "string", "minLength": 1},
             },
-            {"name": "limit", "required": False, "schema": {"type": "integer", "default": 10}},
+            {
+                "name": "limit",
+                "description": "How many.",
+                "required": False,
+                "schema": {"type": "integer", "default": 10},
+            },
         ],
         "result": {
-            "name": "list[Product]",
+            "name": ANY,
             "description": "What was found.",
             "schema": {"type": "array", "items": {"$ref": "#/components/schemas/Product"}},
         },
         "deprecated": False,
-        "errors": [{"code": 4010, "message": "Closed"}],
+        "errors": [{"code": -32404, "message": DataNotFound.default_message}],
     }
-    assert (old["deprecated"], old["summary"]) == (True, "Kept for old clients.")
-    assert "errors" not in ping
-    assert "summary" not in ping
+
+
+def test_little_is_said_of_little() -> None:
+    """What nobody wrote does not stand in the document."""
+    assert methods(1)["ping"] == {
+        "name": "ping",
+        "tags": [{"name": "Ping", "description": "Ping"}],
+        "params": [],
+        "result": {"name": "str", "description": ANY, "schema": {"type": "string"}},
+        "deprecated": False,
+    }
+
+
+def test_summary_is_the_first_line_where_there_is_no_title() -> None:
+    """A document's summary is the title, else what the description begins with."""
+    assert methods(1)["Catalog.old"]["summary"] == "Kept for old clients."
+
+
+def test_deprecated() -> None:
+    """A method that its docstring calls deprecated is so in the document."""
+    assert methods(1)["Catalog.old"]["deprecated"] is True
+
+
+def test_versions() -> None:
+    """C-20: a version's document holds what it inherits and adds, without what it removes."""
+    assert sorted(methods(1)) == ["Catalog.old", "Catalog.search", "ping"]
+    assert sorted(methods(2)) == ["Catalog.more", "Catalog.search", "ping"]
 
 
 def test_components() -> None:
     """The types that methods refer to stand in the document."""
-    assert read(made()(1, "en", False))["components"] == {"schemas": PRODUCT}
+    product = {"type": "object", "properties": {"id": {"type": "integer"}}, "required": ["id"]}
+    assert read(made()(1, "en", False))["components"] == {"schemas": {"Product": product}}
 
 
 def test_languages() -> None:
     """T-03: texts are those of the language that is asked for."""
-    document = made()
-    texts = {locale: read(document(2, locale, False))["methods"][0]["summary"] for locale in ("uk", "en")}
-    assert texts == {"uk": "Пошук", "en": "Search"}
+    assert {locale: methods(2, locale)["Catalog.search"]["summary"] for locale in ("uk", "en")} == {
+        "uk": "Пошук",
+        "en": "Search",
+    }
 
 
 @pytest.mark.parametrize("version", [0, 3, 4], ids=["no version", "a version without methods", "an unknown version"])
