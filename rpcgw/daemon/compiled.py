@@ -33,7 +33,7 @@ async def no_parts() -> Sequence[Part]:
     return ()
 
 
-def nothing() -> None:
+def nothing(*_: object) -> None:
     """A hook without effect."""
 
 
@@ -42,7 +42,8 @@ class Running:
     """A worker's gateway, open for calls.
 
     `draining` is called when the worker begins to drain (end streams with their closing answer); `reopen` when log
-    files were moved away.
+    files were moved away; `reloaded` after each reload, and at the start where there was one, with its success and time
+    (seconds since the epoch).
     """
 
     entrances: Sequence[Entrance]
@@ -51,6 +52,7 @@ class Running:
     scrape: Scrape | None = None
     draining: Callable[[], None] = nothing
     reopen: Callable[[], None] = nothing
+    reloaded: Callable[[bool, float], None] = nothing
 
 
 class Compiled(Protocol):

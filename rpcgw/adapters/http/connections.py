@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import Iterator, MutableSequence
+from collections.abc import Iterator
 from typing import Any, Protocol
 
 from aiohttp import web
@@ -28,7 +28,7 @@ class Share:
     A worker writes its own cell only; the others read it to let the least loaded go first.
     """
 
-    def __init__(self, cells: MutableSequence[int], slot: int) -> None:
+    def __init__(self, cells: memoryview | list[int], slot: int) -> None:
         self._cells = cells
         self._slot = slot
 

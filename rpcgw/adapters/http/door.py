@@ -76,7 +76,7 @@ class Door:
         calls that still run when the grace is over are cancelled and answered 503.
         """
         ends = asyncio.get_running_loop().time() + grace
-        self._state.lame = self._state.draining = True
+        self._state.draining = True
         self._connections.leave()
         for acceptor in self._acceptors:
             acceptor.close()

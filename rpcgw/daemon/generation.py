@@ -1,0 +1,294 @@
+"""A generation as the supervisor sees it: a template process, and the workers that it has forked. Stdlib only."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+
+from rpcgw.api.problems import Place, Problem
+from rpcgw.daemon.backoff import Backoff
+from rpcgw.daemon.channel import Channel, Message
+from rpcgw.daemon.options import Needs, Options
+from rpcgw.daemon.sockets import address_of
+
+CHECK_WITHIN = 120.0
+"""Seconds that compiling may take."""
+CLOSE_WITHIN = 3.0
+"""Seconds beyond its grace that a worker has to close what it opened."""
+
+
+class Refused(Exception):
+    """A generation is not fit to serve: `problems` are a person's to mend; `text` says what else went wrong."""
+
+    def __init__(self, problems: Sequence[Problem] = (), text: str = "") -> None:
+        super().__init__(text)
+        self.problems = tuple(sorted(problems))
+        self.text = text
+
+
+def problem_from(values: Sequence[object]) -> Problem:
+    """A problem as it came through a channel (`dataclasses.astuple`)."""
+    place, *rest = values
+    return Problem(Place(*place), *rest)  # type: ignore[misc,arg-type]  # both sides are of one version
+
+
+class Member:
+    """A worker, seen from outside. A pid is signalled only while its template has not reported its exit."""
+
+    def __init__(self, slot: int, channel: Channel) -> None:
+        loop = asyncio.get_running_loop()
+        self.slot = slot
+        self.channel = channel
+        self.pid = 0
+        self.born = self.beat = time.monotonic()
+        self.ready: asyncio.Future[bool] = loop.create_future()
+        self.gone: asyncio.Future[None] = loop.create_future()
+        self.problems: list[Problem] = []
+        self.failure = ""
+        self.deaf = False
+        self.aborted = False
+
+    @property
+    def served(self) -> bool:
+        """Whether it ever became ready."""
+        return self.ready.done() and self.ready.result()
+
+    def kill(self, number: int) -> None:
+        """Send a signal, if the process is still ours."""
+        if self.pid and not self.gone.done():
+            with suppress(ProcessLookupError):
+                os.kill(self.pid, number)
+
+
+class Generation:
+    """Compile, fork, retire. What happens to it is told to `on_gone` (a worker) and `on_lost` (the template)."""
+
+    def __init__(
+        self,
+        options: Options,
+        *,
+        on_ready: Callable[[Generation, Member], None],
+        on_gone: Callable[[Generation, Member, int | None], None],
+        on_lost: Callable[[Generation, int], None],
+    ) -> None:
+        self.options = options
+        self.number = options.generation
+        self.needs = Needs(())
+        self.warnings: list[Problem] = []
+        self.members: set[Member] = set()
+        self.retiring = False
+        self.lost = False
+        self.populated = False
+        self._closed = False
+        self._on_ready = on_ready
+        self._on_gone = on_gone
+        self._on_lost = on_lost
+        self._problems: list[Problem] = []
+        self._compiled: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+        self._backoff: dict[int, Backoff] = {}
+        self._process: asyncio.subprocess.Process | None = None
+        self._channel: Channel | None = None
+        self._watching: asyncio.Task[None] | None = None
+
+    def __iter__(self) -> Iterator[Member]:
+        return iter(list(self.members))
+
+    async def compile(self) -> None:
+        """Start the template and hear its verdict.
+
+        Raises:
+            Refused: with every problem; the template is gone then.
+        """
+        self._channel, theirs = Channel.pair()
+        command = [sys.executable, "-P", "-m", "rpcgw.daemon.template", str(theirs.fileno())]
+        self._process = await asyncio.create_subprocess_exec(
+            *command, stdin=subprocess.DEVNULL, pass_fds=[theirs.fileno()], process_group=0
+        )
+        theirs.close()
+        asyncio.get_running_loop().add_reader(self._channel.fileno(), self._heard)
+        self._watching = asyncio.create_task(self._watch(self._process))
+        self._channel.send({"do": "compile", "options": self.options.to_message()})
+        done, _ = await asyncio.wait([self._compiled], timeout=CHECK_WITHIN)
+        if not done or not self._compiled.result():
+            text = "" if done and self._problems else "the check process died" if done else "the check takes too long"
+            await self.kill()
+            raise Refused(self._problems, text)
+        self.warnings = self._problems
+
+    async def populate(self, listeners: Sequence[socket.socket]) -> None:
+        """Fork all workers and wait until they are ready.
+
+        Raises:
+            Refused: one of them cannot serve; all are gone then.
+        """
+        new = [self.fork(slot, listeners) for slot in range(self.needs.workers)]
+        unready = {member.ready for member in new}
+        ends = time.monotonic() + self.needs.boot
+        while unready and all(future.result() for future in {member.ready for member in new} - unready):
+            done, unready = await asyncio.wait(
+                unready, timeout=max(ends - time.monotonic(), 0.0), return_when=asyncio.FIRST_COMPLETED
+            )
+            if not done:
+                break
+        if unready or not all(member.served for member in new):
+            failed = [member for member in new if member.ready.done() and not member.served]
+            text = next((member.failure for member in failed if member.failure), "")
+            await self.kill()
+            late = f"workers were not ready within {self.needs.boot:g} s"
+            raise Refused(
+                [problem for member in failed for problem in member.problems],
+                text or ("a worker died before it was ready" if failed else late),
+            )
+        self.populated = True
+        for member in new:
+            if member.gone.done():  # it served, and died while its siblings were still starting
+                self.fork(member.slot, listeners)
+
+    def fork(self, slot: int, listeners: Sequence[socket.socket]) -> Member:
+        """Order a worker for a slot."""
+        assert self._channel is not None, "compiled before"
+        ours, theirs = Channel.pair()
+        member = Member(slot, ours)
+        self.members.add(member)
+        addresses = [address_of(listener) for listener in listeners]
+        descriptors = [theirs.fileno(), *(listener.fileno() for listener in listeners)]
+        self._channel.send({"do": "fork", "slot": slot, "addresses": addresses}, descriptors)
+        theirs.close()
+        asyncio.get_running_loop().add_reader(ours.fileno(), self._heard_member, member)
+        return member
+
+    def delay(self, member: Member) -> float:
+        """Seconds until the slot of a dead worker may be filled again."""
+        backoff = self._backoff.setdefault(member.slot, Backoff())
+        return backoff.delay(time.monotonic(), served=member.served)
+
+    def tell(self, message: Message) -> None:
+        """Send a message to every worker."""
+        for member in self:
+            member.channel.send(message)
+
+    async def retire(self, grace: float, idle: float | None) -> None:
+        """Let the workers drain; whoever is not gone in time is killed. The template ends with its last worker."""
+        self.retiring = True
+        self.tell({"do": "drain", "grace": grace, "idle": idle})
+        gone = [member.gone for member in self]
+        if gone and (await asyncio.wait(gone, timeout=grace + CLOSE_WITHIN))[1]:
+            await self.kill()
+        await self._close()
+
+    async def kill(self) -> None:
+        """End everything at once."""
+        self.retiring = True
+        for member in self:
+            member.kill(signal.SIGKILL)
+        gone = [member.gone for member in self]
+        if gone:
+            await asyncio.wait(gone, timeout=2.0)
+        await self._close()
+
+    async def _close(self) -> None:
+        self._closed = True
+        for member in self:
+            self._bury(member, None)
+        if self._channel is not None and self._channel.fileno() >= 0:
+            asyncio.get_running_loop().remove_reader(self._channel.fileno())
+            self._channel.close()
+        if self._process is not None and self._process.returncode is None:
+            with suppress(ProcessLookupError):
+                self._process.kill()
+        if self._watching is not None:
+            await self._watching
+
+    async def _watch(self, process: asyncio.subprocess.Process) -> None:
+        code = await process.wait()
+        self._verdict(fit=False)
+        if self._closed:
+            return
+        self.lost = True
+        self._on_lost(self, code)
+        for member in self:
+            if member.deaf:
+                self._bury(member, None)
+
+    def _verdict(self, *, fit: bool) -> None:
+        if not self._compiled.done():
+            self._compiled.set_result(fit)
+
+    def _heard(self) -> None:
+        assert self._channel is not None, "it is what was heard"
+        try:
+            packet = self._channel.receive()
+        except BlockingIOError:
+            return
+        if packet is None:
+            asyncio.get_running_loop().remove_reader(self._channel.fileno())
+            return
+        message = packet.message
+        match message["is"]:
+            case "problem":
+                self._problems.append(problem_from(message["problem"]))
+            case "compiled":
+                self.needs = Needs.from_message(message["needs"])
+                self._verdict(fit=True)
+            case "refused":
+                self._verdict(fit=False)
+            case "forked":
+                next(m for m in self if m.slot == message["slot"] and not m.pid).pid = message["pid"]
+            case "exited":
+                for member in [m for m in self if m.pid == message["pid"]]:
+                    self._bury(member, message["code"])
+
+    def _heard_member(self, member: Member) -> None:
+        try:
+            packet = member.channel.receive()
+        except BlockingIOError:
+            return
+        if packet is None:
+            asyncio.get_running_loop().remove_reader(member.channel.fileno())
+            member.deaf = True
+            if self.lost:
+                self._bury(member, None)
+            return
+        member.beat = time.monotonic()
+        message = packet.message
+        match message["is"]:
+            case "ready" if not member.ready.done():
+                member.ready.set_result(True)
+                self._on_ready(self, member)
+            case "problem":
+                member.problems.append(problem_from(message["problem"]))
+            case "failed":
+                member.failure = message["text"]
+
+    def _bury(self, member: Member, code: int | None) -> None:
+        if member.gone.done():
+            return
+        asyncio.get_running_loop().remove_reader(member.channel.fileno())
+        self._read_last_words(member)
+        member.channel.close()
+        self.members.discard(member)
+        if not member.ready.done():
+            member.ready.set_result(False)
+        member.gone.set_result(None)
+        self._on_gone(self, member, code)
+
+    def _read_last_words(self, member: Member) -> None:
+        """The template may report an exit before the worker's own last messages were read."""
+        while True:
+            try:
+                packet = member.channel.receive()
+            except BlockingIOError:
+                return
+            if packet is None:
+                return
+            if packet.message["is"] == "problem":
+                member.problems.append(problem_from(packet.message["problem"]))
+            elif packet.message["is"] == "failed":
+                member.failure = packet.message["text"]

@@ -1,0 +1,181 @@
+"""The template of a generation: compiles once, which is the check, and forks workers on order.
+
+Runs as `python -m rpcgw.daemon.template DESCRIPTOR`, the descriptor being its end of a channel to the supervisor. It
+has one thread and no event loop, and opens nothing: what a worker owns is made after the fork. What it compiled is what
+all its workers serve, also one that is forked tomorrow, whatever the disk says by then.
+
+Told: `compile` once, then `fork`. Tells: `problem` for each, then `compiled` or `refused`; `forked` and `exited`.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import gc
+import importlib
+import mmap
+import os
+import select
+import signal
+import socket
+import sys
+import threading
+from collections.abc import Sequence
+from dataclasses import astuple
+from pathlib import Path
+from typing import cast
+
+from rpcgw.api.problems import Place, Problem, errors
+from rpcgw.daemon.channel import Channel, Packet
+from rpcgw.daemon.compiled import Compiled, Slot, Wiring
+from rpcgw.daemon.lines import Lines
+from rpcgw.daemon.options import Options
+
+MISCONFIGURED = 78
+"""EX_CONFIG of sysexits.h."""
+BROKEN = 70
+"""EX_SOFTWARE of sysexits.h."""
+CELL = 8
+THREADS = Path("/proc/self/task")
+
+
+def main(descriptor: int) -> int:
+    """Compile, answer, and fork until the supervisor closes the channel and the last worker is gone."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)  # the supervisor decides
+    channel = Channel(socket.socket(fileno=descriptor))
+    first = channel.receive()
+    if first is None:
+        return 0
+    options = Options.from_message(first.message["options"])
+    compiled, problems = check(options)
+    for problem in problems:
+        channel.send({"is": "problem", "problem": astuple(problem)})
+    if compiled is None:
+        channel.send({"is": "refused"})
+        return MISCONFIGURED
+    nursery = Nursery(compiled, options.generation, channel)
+    channel.send({"is": "compiled", "needs": compiled.needs.to_message()})
+    nursery.run()
+    return 0
+
+
+def check(options: Options) -> tuple[Compiled | None, Sequence[Problem]]:
+    """Compile; a generation with its warnings, or None with every problem."""
+    place = Place(options.config)
+    try:
+        wiring = cast(Wiring, importlib.import_module(options.wiring))
+        found = wiring.compile_generation(options)
+        importlib.import_module("rpcgw.daemon.worker")  # shared by all workers, like what was compiled
+    except Exception as error:  # noqa: BLE001 -- a fault of ours must refuse the reload, not end the daemon
+        Lines()("compile.failed", exception=error)
+        return None, [
+            Problem(place, "internal", f"the gateway cannot be compiled: {error!r}", "this is a bug of rpcgw")
+        ]
+    if isinstance(found, Sequence):
+        return None, found
+    if threads := other_threads():
+        hint = "start them in the plugin's lifespan, which runs in each worker"
+        return None, [*found.warnings, Problem(place, "threads-at-import", f"a plugin starts threads: {threads}", hint)]
+    return (found, found.warnings) if not errors(list(found.warnings)) else (None, found.warnings)
+
+
+def other_threads() -> str:
+    """The threads beside the main one, which a fork would lose; empty where there are none."""
+    if THREADS.is_dir() and len(list(THREADS.iterdir())) == 1:
+        return ""
+    names = [thread.name for thread in threading.enumerate() if thread is not threading.main_thread()]
+    return ", ".join(names) or ("of a native library" if THREADS.is_dir() else "")
+
+
+class Nursery:
+    """Forks workers on order, and tells when they are gone."""
+
+    def __init__(self, compiled: Compiled, generation: int, channel: Channel) -> None:
+        self._compiled = compiled
+        self._generation = generation
+        self._channel = channel
+        self._workers: dict[int, int] = {}
+        self._ordered = True
+        count = compiled.needs.workers
+        # Open connections of each worker: an anonymous map that all of them share.
+        self._cells = memoryview(mmap.mmap(-1, CELL * count)).cast("Q")
+        for number in range(count):
+            self._leave(number)
+        self._woken, self._wake = os.pipe()
+        os.set_blocking(self._woken, False)
+        os.set_blocking(self._wake, False)
+        signal.set_wakeup_fd(self._wake, warn_on_full_buffer=False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        gc.collect()
+        gc.freeze()
+
+    def run(self) -> None:
+        """Until no order can come any more and no worker is left."""
+        while self._ordered or self._workers:
+            waiting = [self._woken, self._channel.fileno()] if self._ordered else [self._woken]
+            readable, _, _ = select.select(waiting, [], [])
+            if self._woken in readable:
+                os.read(self._woken, 512)
+            self._reap()
+            if self._channel.fileno() in readable:
+                self._obey(self._channel.receive())
+
+    def _leave(self, number: int) -> None:
+        from rpcgw.adapters.http.connections import AWAY  # noqa: PLC0415 -- aiohttp is loaded after the check only
+
+        self._cells[number] = AWAY
+
+    def _reap(self) -> None:
+        while self._workers:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+            if not pid:
+                return
+            if (number := self._workers.pop(pid, None)) is not None:
+                self._leave(number)
+                code = os.waitstatus_to_exitcode(status)
+                self._channel.send({"is": "exited", "slot": number, "pid": pid, "code": code})
+
+    def _obey(self, packet: Packet | None) -> None:
+        if packet is None:
+            self._ordered = False
+            return
+        number = packet.message["slot"]
+        pid = os.fork()
+        if pid == 0:
+            self._be_a_worker(packet)
+        for descriptor in packet.descriptors:
+            os.close(descriptor)
+        self._workers[pid] = number
+        self._channel.send({"is": "forked", "slot": number, "pid": pid})
+
+    def _be_a_worker(self, packet: Packet) -> None:
+        """In the child: forget what is the template's, serve, and leave without the parent's exit handlers."""
+        code = BROKEN
+        try:
+            signal.set_wakeup_fd(-1)
+            for number in (signal.SIGCHLD, signal.SIGTERM, signal.SIGHUP):
+                signal.signal(number, signal.SIG_DFL)
+            for descriptor in (self._woken, self._wake, self._channel.fileno()):
+                os.close(descriptor)
+            faulthandler.enable()
+            code = self._serve(packet)
+        except BaseException as error:  # noqa: BLE001 -- the fork's edge: nothing may reach the template's own frames
+            Lines(self._compiled.needs.log_format)("worker.failed", exception=error)
+        finally:
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(code)
+
+    def _serve(self, packet: Packet) -> int:
+        from rpcgw.adapters.http.connections import Share  # noqa: PLC0415 -- aiohttp is loaded after the check only
+        from rpcgw.daemon import worker  # noqa: PLC0415 -- aiohttp is loaded after the check only
+
+        number = packet.message["slot"]
+        control, *listeners = [socket.socket(fileno=descriptor) for descriptor in packet.descriptors]
+        control.settimeout(0.0)
+        slot = Slot(self._generation, number, self._compiled.needs.workers, tuple(packet.message["addresses"]))
+        return worker.run(self._compiled, slot, Channel(control), listeners, Share(self._cells, number))
+
+
+if __name__ == "__main__":
+    sys.exit(main(int(sys.argv[1])))

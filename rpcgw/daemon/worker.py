@@ -1,0 +1,157 @@
+"""A worker: one event loop, one gateway open for calls, one door.
+
+Told: `lame`, `drain`, `reopen`, `reloaded`; the end of the channel means that the supervisor is gone: drain and go.
+Tells: `ready`, `beat` each second, and what keeps it from serving: `problem` for each, or `failed`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import socket
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import astuple, dataclass
+
+import uvloop
+
+from rpcgw.adapters.http.connections import Share
+from rpcgw.adapters.http.door import Door
+from rpcgw.api.errors import ConfigError
+from rpcgw.daemon.channel import Channel, Message
+from rpcgw.daemon.compiled import Compiled, Running, Slot
+from rpcgw.daemon.lines import Lines
+
+BEAT = 1.0
+STOP_IDLE = 5.0
+"""Seconds after which idle connections are closed when a worker is to end, rather than to be replaced."""
+MISCONFIGURED = 78
+BROKEN = 70
+
+
+@dataclass(frozen=True, slots=True)
+class Drain:
+    """An order: how many seconds running calls have, and idle connections (None: as long as they are kept alive)."""
+
+    grace: float
+    idle: float | None
+
+
+ORPHANED = Drain(10.0, 1.0)
+
+
+def run(compiled: Compiled, slot: Slot, control: Channel, listeners: Sequence[socket.socket], share: Share) -> int:
+    """Serve in this process until told to drain; the exit code."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal sends it to everyone; the supervisor decides
+    # Never closed: closing would wait for threads that run procedures without end. The process ends right after.
+    runner = asyncio.Runner(loop_factory=uvloop.new_event_loop)
+    return runner.run(Worker(compiled, slot, control, share).serve(listeners))
+
+
+class Worker:
+    """One worker's life: open, serve, drain, close."""
+
+    def __init__(self, compiled: Compiled, slot: Slot, control: Channel, share: Share) -> None:
+        self._compiled = compiled
+        self._slot = slot
+        self._control = control
+        self._share = share
+        self._lines = Lines(compiled.needs.log_format)
+        self._drain: asyncio.Event = asyncio.Event()
+        self._order = ORPHANED
+        self._early: list[Message] = []
+        self._handlers: Mapping[str, Callable[[Message], None]] = {"drain": self._drained}
+
+    async def serve(self, listeners: Sequence[socket.socket]) -> int:
+        """The exit code: 0 where all went well."""
+        self._listen()
+        async with AsyncExitStack() as stack:
+            try:
+                running = await stack.enter_async_context(self._compiled.running(self._slot))
+            except ConfigError as error:
+                return self._misconfigured(error)
+            except Exception as error:  # noqa: BLE001 -- a plugin's lifespan may raise anything
+                return self._failed(error)
+            await self._serve(running, listeners)
+        return 0
+
+    async def _serve(self, running: Running, listeners: Sequence[socket.socket]) -> None:
+        door = Door(
+            running.entrances,
+            parts=running.parts,
+            report=running.report,
+            scrape=running.scrape,
+            share=self._share,
+            keep_alive=self._compiled.needs.keep_alive,
+        )
+        await door.open(listeners)
+        self._handle(running, door)
+        self._control.send({"is": "ready"})
+        await self._drain.wait()
+        if self._order.idle is not None:  # at a reload the daemon stays ready
+            door.lame()
+        running.draining()
+        await door.drain(self._order.grace, self._order.idle)
+
+    def _listen(self) -> None:
+        """Hear the supervisor, and let it hear that the loop turns."""
+        loop = asyncio.get_running_loop()
+        loop.add_reader(self._control.fileno(), self._heard)
+        loop.add_signal_handler(signal.SIGTERM, self._stop)
+        self._beat(loop)
+
+    def _beat(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._control.send({"is": "beat"})
+        loop.call_later(BEAT, self._beat, loop)
+
+    def _handle(self, running: Running, door: Door) -> None:
+        """From now on messages have their effect; those that came early have it now."""
+        self._handlers = {
+            "drain": self._drained,
+            "lame": lambda _: door.lame(),
+            "reopen": lambda _: running.reopen(),
+            "reloaded": lambda message: running.reloaded(message["success"], message["at"]),
+        }
+        early, self._early = self._early, []
+        for message in early:
+            self._do(message)
+
+    def _heard(self) -> None:
+        try:
+            packet = self._control.receive()
+        except BlockingIOError:
+            return
+        if packet is None:
+            asyncio.get_running_loop().remove_reader(self._control.fileno())
+            self._end(ORPHANED)
+        else:
+            self._do(packet.message)
+
+    def _do(self, message: Message) -> None:
+        handler = self._handlers.get(message["do"])
+        if handler is None:
+            self._early.append(message)
+        else:
+            handler(message)
+
+    def _drained(self, message: Message) -> None:
+        self._end(Drain(message["grace"], message["idle"]))
+
+    def _stop(self) -> None:
+        self._end(Drain(self._compiled.needs.grace, STOP_IDLE))
+
+    def _end(self, order: Drain) -> None:
+        if not self._drain.is_set():
+            self._order = order
+            self._drain.set()
+
+    def _misconfigured(self, error: ConfigError) -> int:
+        for problem in error.problems:
+            self._control.send({"is": "problem", "problem": astuple(problem)})
+        self._control.send({"is": "failed", "text": f"{len(error.problems)} problems"})
+        return MISCONFIGURED
+
+    def _failed(self, error: Exception) -> int:
+        self._lines("worker.failed", slot=self._slot.number, generation=self._slot.generation, exception=error)
+        self._control.send({"is": "failed", "text": f"{type(error).__name__}: {error}"})
+        return BROKEN
