@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -26,6 +27,9 @@ from tests.support.http import Client
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 RPCGW = Path(sys.executable).with_name("rpcgw")
+
+LISTENING = re.compile(r"\blistening\b[^{}\n]*?\baddress=(\S+)")
+BIND = "127.0.0.1:0"
 
 START = 20.0
 STOP = 30.0
@@ -107,15 +111,16 @@ def daemon(
     files: Mapping[str, str] | None = None,
     env: Mapping[str, str] | None = None,
     arguments: Sequence[str] = (),
+    bind: str | None = BIND,
 ) -> Iterator[Daemon]:
     """Serve `gateway.yaml` and `routes.yaml` from a fresh folder until the block ends.
 
     `plugins` are files below `plugins/` (`hello.py`, `acme/pyproject.toml`), `files` are any others. The environment is
-    a clean one with `env` on top. Raises `DaemonDidNotStart` with the log.
+    a clean one with `env` on top. `bind=None` leaves it to the configuration where to listen. Raises `DaemonDidNotStart` with the log.
     """
     with (
         folder(config=config, routes=routes, plugins=plugins, files=files) as place,
-        serving(place, env, arguments) as running,
+        serving(place, env, arguments, bind=bind) as running,
     ):
         yield running
 
@@ -153,10 +158,15 @@ def folder(
 
 @contextlib.contextmanager
 def serving(
-    place: Path, env: Mapping[str, str] | None = None, arguments: Sequence[str] = (), *, config: str = "gateway.yaml"
+    place: Path,
+    env: Mapping[str, str] | None = None,
+    arguments: Sequence[str] = (),
+    *,
+    config: str = "gateway.yaml",
+    bind: str | None = BIND,
 ) -> Iterator[Daemon]:
     """Run `rpcgw serve` in a folder until the block ends; its log goes to `daemon.log` there."""
-    command = [str(RPCGW), "serve", "-c", config, "--bind", "127.0.0.1:0", *arguments]
+    command = [str(RPCGW), "serve", "-c", config, *(["--bind", bind] if bind else []), *arguments]
     with (place / "daemon.log").open("ab") as log:
         process = subprocess.Popen(
             command, cwd=place, env=clean_environment(place, env), stdin=subprocess.DEVNULL, stdout=log, stderr=log
@@ -203,14 +213,22 @@ def wait_for_address(process: subprocess.Popen[bytes], place: Path) -> str:
     while True:
         code = process.poll()
         log = read_log(place)
-        for line in parse_log(log):
-            if line.get("event") == "listening" and "address" in line:
-                return str(line["address"])
+        address = address_in(log)
+        if address:
+            return address
         if code is not None:
             raise DaemonDidNotStart(f"the daemon did not start, exit code {code}:\n{log}")
         if time.monotonic() > deadline:
             raise DaemonDidNotStart(f"the daemon did not start within {START} s:\n{log}")
         time.sleep(POLL)
+
+
+def address_in(log: str) -> str | None:
+    """Return the first address that is no unix socket, as a URL, from a log in any of its formats."""
+    told = [str(line["address"]) for line in parse_log(log) if line.get("event") == "listening" and "address" in line]
+    told += LISTENING.findall(log)
+    address = next((name for name in told if not name.startswith("unix:")), None)
+    return address if address is None or "://" in address else f"http://{address}"
 
 
 def end(process: subprocess.Popen[bytes]) -> None:
