@@ -1,0 +1,5 @@
+"""`python -m rpcgw`: the command line."""
+
+from rpcgw.cli.main import main
+
+main()

@@ -1,0 +1,55 @@
+"""Options that commands share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from rpcgw.daemon.options import Options
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+DEFAULT_FILES = ("gateway.yaml", "gateway.yml")
+
+
+def config_option(command: _Command) -> _Command:
+    """`-c FILE`: the configuration; gateway.yaml beside where one stands is found without."""
+    return click.option(
+        "-c",
+        "--config",
+        metavar="FILE",
+        type=click.Path(dir_okay=False),
+        callback=_found,
+        help="The configuration; gateway.yaml in this directory where it is not given.",
+    )(command)
+
+
+def environment_option(command: _Command) -> _Command:
+    """`--env NAME`: beats the file's `environment`."""
+    return click.option("--env", "environment", metavar="NAME", envvar="RPCGW_ENV", help="prod, dev, test, ...")(
+        command
+    )
+
+
+def json_option(command: _Command) -> _Command:
+    """`--json`: for programs."""
+    return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(command)
+
+
+def _found(_ctx: click.Context, _param: click.Parameter, value: str | None) -> str:
+    if value is not None:
+        if not Path(value).is_file():
+            raise click.UsageError(f"there is no file {value}")
+        return value
+    for name in DEFAULT_FILES:
+        if Path(name).is_file():
+            return name
+    raise click.UsageError("there is no gateway.yaml here; name one with -c FILE")
+
+
+def options_of(config: str, environment: str | None = None) -> Options:
+    """The daemon's options as a command without addresses gives them."""
+    return Options(config=config, environment=environment)

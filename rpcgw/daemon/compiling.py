@@ -1,0 +1,59 @@
+"""From options to a gateway: reads the configuration, imports the plugins, compiles. Once in a process."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import replace
+
+from rpcgw.api.errors import ConfigError
+from rpcgw.api.problems import errors
+from rpcgw.config.catalogues import CatalogueFile, read_directory
+from rpcgw.config.loading import Loaded, load
+from rpcgw.daemon.options import Options
+from rpcgw.discovery.discover import discover
+from rpcgw.discovery.found import LoadedPlugin
+from rpcgw.discovery.load import load_all
+from rpcgw.gateway.compile import compile_gateway as compile_all
+from rpcgw.gateway.model import Gateway
+from rpcgw.gateway.plugins import Imported
+
+
+def compile_gateway(options: Options) -> Gateway:
+    """The gateway that these options describe.
+
+    Raises:
+        ConfigError: with every problem.
+    """
+    loaded = _with_options(
+        load(options.config, environment=options.environment, env=os.environ, dev=options.dev), options
+    )
+    found = discover(loaded.settings.plugins.directory)
+    plugins, quarantined = load_all(found.candidates)
+    imported = Imported(tuple(plugins), tuple(quarantined), found.notes)
+    return compile_all(loaded, imported, _catalogues(plugins))
+
+
+def _with_options(loaded: Loaded, options: Options) -> Loaded:
+    """What the command line says beats the file."""
+    server = loaded.settings.server
+    server = replace(server, bind=options.bind or server.bind, workers=options.workers or server.workers)
+    return replace(loaded, settings=replace(loaded.settings, server=server))
+
+
+def _catalogues(plugins: Iterable[LoadedPlugin]) -> list[list[CatalogueFile]]:
+    """Each plugin's own texts.
+
+    Raises:
+        ConfigError: A catalogue cannot be read as one.
+    """
+    layers: list[list[CatalogueFile]] = []
+    problems = []
+    for plugin in plugins:
+        if plugin.catalogues:
+            files, wrong = read_directory(plugin.catalogues)
+            layers.append(files)
+            problems += wrong
+    if errors(problems):
+        raise ConfigError(problems)
+    return layers

@@ -1,0 +1,113 @@
+"""A gateway in operation: pools open, plugins' lifespans entered, an executor that runs calls."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from rpcgw.adapters.stores import open_pool
+from rpcgw.api.errors import ConfigError
+from rpcgw.api.plugin import Environment
+from rpcgw.daemon.ports import HostClock, RandomIds
+from rpcgw.gateway.model import Gateway, PluginRuntime
+from rpcgw.kernel.executor import Executor
+from rpcgw.kernel.instances import instantiate, provided_values
+from rpcgw.kernel.lock import PoolLocks
+from rpcgw.kernel.ports import Clock, Ids, Observer, Pool
+from rpcgw.kernel.threads import Threads, nobody
+
+
+@dataclass(frozen=True, slots=True)
+class Runtime:
+    """What endpoints and commands run calls with."""
+
+    gateway: Gateway
+    executor: Executor
+    pool: Pool
+    pools: Mapping[str, Pool]
+    clock: Clock
+    ids: Ids
+    observer: Observer
+
+
+@asynccontextmanager
+async def open_runtime(
+    gateway: Gateway, observer: Observer, exhausted: Callable[[], None] = nobody
+) -> AsyncIterator[Runtime]:
+    """Open everything that calls need; close it in the opposite order.
+
+    Args:
+        gateway: What was compiled.
+        observer: Who is told what happens.
+        exhausted: Called when sync procedures are stuck beyond repair: the process should be replaced.
+
+    Raises:
+        ConfigError: A procedure cannot be made of what its plugin provides.
+        Exception: whatever a plugin's lifespan raises.
+    """
+    settings = gateway.settings
+    clock, ids = HostClock(), RandomIds()
+    async with AsyncExitStack() as stack:
+        pools: dict[str, Pool] = {}
+        for name, pool_settings in settings.pools.items():
+            pools[name] = open_pool(pool_settings.url, settings.state_dir)
+            stack.push_async_callback(pools[name].close)
+        instances = await _instances(gateway, stack)
+        pool = pools[settings.cache.pool]
+        executor = Executor(
+            gateway.table,
+            instances,
+            clock=clock,
+            ids=ids,
+            observer=observer,
+            pool=pool,
+            locks=PoolLocks(pool, ids),
+            listeners=gateway.listeners,
+            tuning=gateway.tunings,
+            environment=settings.environment,
+            threads=Threads(exhausted=exhausted),
+            cache_prefix=settings.cache.prefix,
+        )
+        stack.push_async_callback(executor.close)
+        yield Runtime(gateway, executor, pool, pools, clock, ids, observer)
+
+
+async def _instances(gateway: Gateway, stack: AsyncExitStack) -> dict[type, object]:
+    """Every procedure of every plugin, made of what its plugin's lifespan yields."""
+    instances: dict[type, object] = {}
+    problems = []
+    for plugin in gateway.running:
+        provided = provided_values(await _provided(plugin, gateway, stack))
+        made, wrong = instantiate(plugin.procedures, provided)
+        instances.update(made)
+        problems += wrong
+    made, wrong = instantiate(
+        [r.procedure for r in gateway.table.procedures if _class_of(r.procedure) not in instances], ()
+    )
+    if problems := [*problems, *wrong]:
+        raise ConfigError(problems)
+    return {**instances, **made}
+
+
+def _class_of(procedure: object) -> type:
+    return procedure if isinstance(procedure, type) else type(procedure)
+
+
+async def _provided(plugin: PluginRuntime, gateway: Gateway, stack: AsyncExitStack) -> object:
+    if plugin.lifespan is None:
+        return None
+    settings = gateway.settings
+    offered = {
+        "settings": plugin.settings,
+        "environment": Environment(settings.environment, settings.state_dir, plugin.name),
+    }
+    return await stack.enter_async_context(plugin.lifespan(**_taken(plugin.lifespan, offered)))
+
+
+def _taken(function: Callable[..., Any], offered: Mapping[str, object]) -> dict[str, object]:
+    """Of what is offered, the parameters that a lifespan names."""
+    names = inspect.signature(function).parameters
+    return {name: value for name, value in offered.items() if name in names}

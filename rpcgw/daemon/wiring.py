@@ -1,0 +1,132 @@
+"""Where ports meet adapters: a compiled gateway becomes what the daemon's processes run."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from functools import partial
+from itertools import chain
+from pathlib import Path
+
+from rpcgw.api.errors import ConfigError
+from rpcgw.api.problems import Place, Problem
+from rpcgw.daemon.compiled import Compiled, Part, Running, Slot
+from rpcgw.daemon.compiling import compile_gateway
+from rpcgw.daemon.options import Needs, Options
+from rpcgw.daemon.revocations import SharedRevocations
+from rpcgw.daemon.runtime import Runtime, open_runtime
+from rpcgw.endpoints import mcp, rpc
+from rpcgw.endpoints.sessions import Sessions
+from rpcgw.exchange import Entrance
+from rpcgw.gateway.model import Gateway
+from rpcgw.kernel.ports import Pool, Revocations, StoreError
+
+__all__ = ["Generation", "compile_gateway", "compile_generation"]
+
+
+def compile_generation(options: Options) -> Compiled | Sequence[Problem]:
+    """One generation of workers, or every problem that keeps it from serving."""
+    try:
+        gateway = compile_gateway(options)
+    except ConfigError as error:
+        return error.problems
+    lost = _lost_plugins(gateway, options)
+    return lost or Generation(gateway)
+
+
+def _lost_plugins(gateway: Gateway, options: Options) -> list[Problem]:
+    """A plugin that serves now and can no longer be imported keeps a reload from happening."""
+    served = set(options.serving)
+    return [
+        Problem(
+            Place(plugin.location),
+            "plugin-import",
+            f"plugin {plugin.name!r} served and no longer loads: {plugin.reason}",
+        )
+        for plugin in gateway.plugins
+        if plugin.state == "quarantined" and plugin.name in served
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class Generation:
+    """A compiled gateway, as the daemon's processes see it."""
+
+    gateway: Gateway
+
+    @property
+    def needs(self) -> Needs:
+        """What the supervisor must know."""
+        settings = self.gateway.settings
+        server, timeouts = settings.server, settings.server.timeouts
+        return Needs(
+            bind=server.bind,
+            workers=server.workers,
+            keep_alive=timeouts.keep_alive,
+            reload=timeouts.reload,
+            grace=timeouts.grace,
+            pre_stop=timeouts.pre_stop,
+            log_format=settings.logging.format,
+            state_dir=settings.state_dir,
+            plugins=tuple(plugin.name for plugin in self.gateway.running),
+        )
+
+    @property
+    def warnings(self) -> Sequence[Problem]:
+        """What a person should mend some day."""
+        return self.gateway.warnings
+
+    @asynccontextmanager
+    async def running(self, slot: Slot) -> AsyncIterator[Running]:
+        """Open the gateway in a worker.
+
+        Raises:
+            ConfigError: Something cannot be opened that the operator or a plugin's author has to mend.
+        """
+        gateway = self.gateway
+        observer = open_telemetry(gateway, slot)
+        async with open_runtime(gateway, observer) as runtime:
+            revocations = SharedRevocations(Path(gateway.settings.state_dir, "run", "revocations"))
+            try:
+                yield Running(
+                    entrances=_entrances(runtime, revocations),
+                    report=observer.event,
+                    parts=partial(_parts, runtime),
+                )
+            finally:
+                revocations.close()
+
+
+def _entrances(runtime: Runtime, revocations: Revocations) -> list[Entrance]:
+    """Every path of every endpoint."""
+    gateway = runtime.gateway
+    sessions = Sessions(runtime.pool, runtime.clock, runtime.ids, runtime.observer, revocations)
+    for_rpc = rpc.Services(runtime.executor, runtime.ids, runtime.clock, runtime.observer)
+    for_mcp = mcp.Services(runtime.executor, sessions, runtime.ids, runtime.clock, runtime.observer)
+    return [
+        *chain.from_iterable(rpc.entrances(route.endpoint, route.policy, for_rpc) for route in gateway.rpc),
+        *chain.from_iterable(mcp.entrances(route.endpoint, route.policy, for_mcp) for route in gateway.mcp),
+    ]
+
+
+async def _parts(runtime: Runtime) -> list[Part]:
+    """What `/readyz?verbose` lists: plugins, and pools. Only a pool that is required makes the worker not ready."""
+    gateway = runtime.gateway
+    plugins = [
+        Part(f"plugin:{plugin.name}", ready=plugin.state == "loaded", detail=plugin.reason)
+        for plugin in gateway.plugins
+    ]
+    pools = [
+        await _pool_part(name, pool, required=gateway.settings.pools[name].required)
+        for name, pool in runtime.pools.items()
+    ]
+    return [*plugins, *pools]
+
+
+async def _pool_part(name: str, pool: Pool, *, required: bool) -> Part:
+    try:
+        await pool.ping()
+    except StoreError as error:
+        return Part(f"pool:{name}", ready=False, detail=str(error), required=required)
+    return Part(f"pool:{name}", ready=True, required=required)

@@ -1,0 +1,16 @@
+"""What `rpcgw check` says of a gateway that would serve."""
+
+from __future__ import annotations
+
+from rpcgw.api.problems import Place, Problem
+from rpcgw.gateway.model import Gateway
+
+
+def check_problems(gateway: Gateway) -> list[Problem]:
+    """Warnings, and what serves only in part: a quarantined plugin is an error here."""
+    quarantined = [
+        Problem(Place(plugin.location), "plugin-import", f"plugin {plugin.name!r} cannot be used: {plugin.reason}")
+        for plugin in gateway.plugins
+        if plugin.state == "quarantined"
+    ]
+    return sorted([*gateway.warnings, *quarantined])

@@ -1,0 +1,97 @@
+"""Settings, plugins and catalogues -> one frozen Gateway, or every problem that keeps it from serving. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from rpcgw.api.errors import ConfigError
+from rpcgw.api.problems import Place, Problem, errors
+from rpcgw.config.catalogues import CatalogueFile
+from rpcgw.config.loading import Loaded
+from rpcgw.config.settings import Settings
+from rpcgw.gateway.endpoints import serve
+from rpcgw.gateway.model import Gateway
+from rpcgw.gateway.plugins import Imported, quarantine_problems, reports, runtimes
+from rpcgw.gateway.protection import protection_problems
+from rpcgw.gateway.wording import wording
+from rpcgw.kernel.exposure import Registration
+from rpcgw.kernel.listeners import compile_listeners
+from rpcgw.kernel.table import MethodTable, compile_methods
+from rpcgw.kernel.tuning import Tuning, Tunings
+
+Layers = Sequence[Sequence[CatalogueFile]]
+
+
+def compile_gateway(loaded: Loaded, imported: Imported, plugin_catalogues: Layers = ()) -> Gateway:
+    """Everything that a worker reads.
+
+    Args:
+        loaded: The configuration.
+        imported: The plugins.
+        plugin_catalogues: Each plugin's own texts; they stand below the operator's.
+
+    Raises:
+        ConfigError: with every problem, warnings included, if one of them is an error.
+    """
+    settings = loaded.settings
+    running, wrong_settings = runtimes(imported, settings.plugins)
+    table, wrong_methods = compile_methods(
+        [Registration(procedure, plugin.name) for plugin in running for procedure in plugin.procedures]
+    )
+    texts = wording([loaded.catalogues, *plugin_catalogues], settings.translations.default_locale)
+    served, wrong_endpoints = serve(settings, table, texts)
+    listeners, wrong_listeners = compile_listeners(
+        listener for plugin in imported.loaded for listener in plugin.plugin.listeners
+    )
+    problems = [
+        *loaded.warnings,
+        *(quarantine_problems(imported) if settings.plugins.strict else ()),
+        *wrong_settings,
+        *wrong_methods,
+        *wrong_endpoints,
+        *wrong_listeners,
+        *protection_problems(settings),
+        *_unknown_names(settings, table),
+    ]
+    if errors(problems):
+        raise ConfigError(problems)
+    return Gateway(
+        settings=settings,
+        table=table,
+        wording=texts,
+        rpc=served.rpc,
+        mcp=served.mcp,
+        plugins=reports(imported),
+        running=running,
+        listeners=listeners,
+        tunings=_tunings(settings, table),
+        warnings=tuple(sorted(problems)),
+        notes=imported.notes,
+    )
+
+
+def _tunings(settings: Settings, table: MethodTable) -> Tunings:
+    """By group and method, only where something differs from the defaults."""
+    made: dict[tuple[str, str], Tuning] = {}
+    for group in table.groups:
+        for version in table.versions(group):
+            for name in table.methods(group, version) or {}:
+                own = settings.calls_of_method(group, name)
+                made[group, name] = Tuning(own.deadline, own.unknown_params == "refuse", own.cache_ttl)
+    return {key: tuning for key, tuning in made.items() if tuning != Tuning()}
+
+
+def _unknown_names(settings: Settings, table: MethodTable) -> Iterable[Problem]:
+    """Tuning for a method that nobody brings: a typing mistake, or a plugin in quarantine."""
+    known = {
+        name for group in table.groups for version in table.versions(group) for name in _names(table, group, version)
+    }
+    for name in settings.methods:
+        if name not in known:
+            place = settings.places.get(f"methods.{name}", Place(settings.source))
+            text = f"methods.{name} tunes a method that no plugin brings"
+            yield Problem(place, "unknown-method", text, "`rpcgw methods` lists them", "warning")
+
+
+def _names(table: MethodTable, group: str, version: int) -> Iterable[str]:
+    return table.methods(group, version) or {}

@@ -1,0 +1,151 @@
+"""Routes -> compiled endpoints: what is served where, and who may come in. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rpcgw.access.admit import JSON, JSON_OR_NONE, Policy
+from rpcgw.access.guards import Guards, compile_guards
+from rpcgw.access.tokens import Tokens, compile_tokens
+from rpcgw.api.problems import Place, Problem
+from rpcgw.config.settings import CallSettings, Route, Security, Settings
+from rpcgw.gateway.model import McpRoute, RpcRoute
+from rpcgw.gateway.wording import MethodWording
+from rpcgw.kernel.table import MethodTable
+from rpcgw.protocol import jsonrpc, mcp
+from rpcgw.protocol.openrpc import Document, Edition, Project, documents
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """The endpoints of all routes."""
+
+    rpc: tuple[RpcRoute, ...]
+    mcp: tuple[McpRoute, ...]
+
+
+def serve(settings: Settings, table: MethodTable, wording: MethodWording) -> tuple[Served, list[Problem]]:
+    """Compile every route, in the order of routes.yaml."""
+    try:
+        guards = compile_guards(
+            settings.server.public_url, settings.server.allowed_hosts, settings.cors.allowed_origins
+        )
+    except ValueError as error:
+        return Served((), ()), [Problem(Place(settings.source), "bad-value", str(error))]
+    problems: list[Problem] = []
+    rpc = [_rpc(route, settings, table, wording, guards) for route in settings.routes if route.kind == "rpc"]
+    found = []
+    for route in settings.routes:
+        if route.kind == "mcp":
+            endpoint, wrong = _mcp(route, settings, table, wording)
+            found.append(McpRoute(endpoint, _mcp_policy(guards, settings.security_of(route.group))))
+            problems += wrong
+    return Served(tuple(rpc), tuple(found)), list(dict.fromkeys(problems))
+
+
+def _rpc(route: Route, settings: Settings, table: MethodTable, wording: MethodWording, guards: Guards) -> RpcRoute:
+    calls = settings.calls_of(route.group)
+    endpoint = jsonrpc.Endpoint(
+        name=f"{route.full_group}_ufo_rpc_api_server",
+        prefix=route.prefix or "/",
+        group=route.group,
+        versions=table.versions(route.group),
+        document=_document(route, settings, table, wording),
+        negotiate=wording.negotiator(route.group),
+        limits=jsonrpc.Limits(
+            max_body_bytes=calls.max_body_bytes,
+            max_batch=calls.max_batch,
+            batch_concurrency=calls.batch_concurrency,
+        ),
+        deadlines=_with_deadline(route.group, settings, table),
+        origins=settings.cors.allowed_origins,
+    )
+    return RpcRoute(endpoint, _rpc_policy(guards, settings.security_of(route.group)))
+
+
+def _document(route: Route, settings: Settings, table: MethodTable, wording: MethodWording) -> Document:
+    editions = {
+        version: Edition(table.methods(route.group, version) or {}, table.components(route.group, version))
+        for version in table.versions(route.group)
+    }
+    docs = settings.docs
+    project = Project(docs.project_name, docs.project_description, public_url(settings))
+    return documents(project, route.prefix or "/", route.group, editions, wording)
+
+
+def public_url(settings: Settings) -> str | None:
+    """Where clients reach the daemon: `server.public_url`, or the loopback address that it is bound to."""
+    if settings.server.public_url is not None:
+        return settings.server.public_url
+    first = settings.server.bind[0] if settings.server.bind else ""
+    host = first.rpartition(":")[0]
+    return f"http://{first}" if host in {"127.0.0.1", "localhost", "[::1]"} else None
+
+
+def _with_deadline(group: str, settings: Settings, table: MethodTable) -> frozenset[str]:
+    names = {name for version in table.versions(group) for name in table.methods(group, version) or {}}
+    return frozenset(name for name in names if settings.calls_of_method(group, name).deadline is not None)
+
+
+def _mcp(
+    route: Route, settings: Settings, table: MethodTable, wording: MethodWording
+) -> tuple[mcp.Endpoint, list[Problem]]:
+    own, calls = settings.mcp_of(route.group), settings.calls_of(route.group)
+    shown = _tool_settings(calls)
+    toolboxes: dict[int, mcp.Toolbox] = {}
+    problems: list[Problem] = []
+    for version in table.versions(route.group):
+        toolboxes[version], wrong = mcp.build(table.methods(route.group, version) or {}, shown)
+        problems += wrong
+    endpoint = mcp.Endpoint(
+        name=f"{route.full_group}_ufo_mcp_endpoint",
+        prefix=route.prefix or "/",
+        group=route.group,
+        toolboxes=toolboxes,
+        texts=wording,
+        negotiate=wording.negotiator(route.group),
+        info=mcp.ServerInfo(own.info.name, own.info.title),
+        instructions=own.instructions,
+        limits=mcp.Limits(own.max_body_bytes, calls.max_batch, calls.batch_concurrency, own.session_ttl),
+        settings=shown,
+        private=_is_private(route, settings, wording),
+        enabled=own.enabled,
+        origins=settings.cors.allowed_origins,
+    )
+    return endpoint, problems
+
+
+def _tool_settings(calls: CallSettings) -> mcp.ToolSettings:
+    return mcp.ToolSettings(validation_errors=calls.validation_errors)
+
+
+def _is_private(route: Route, settings: Settings, wording: MethodWording) -> bool:
+    """Whether a list differs by who asks or by language, so that no shared cache may keep it."""
+    return settings.security_of(route.group).protected_api or len(wording.texts.available(route.group)) > 1
+
+
+def _rpc_policy(guards: Guards, security: Security) -> Policy:
+    tokens = _tokens(security)
+    return Policy(
+        guards=guards,
+        methods=("GET", "POST"),
+        tokens={
+            **({"POST": tokens} if security.protected_api else {}),
+            **({"GET": tokens} if security.protected_doc else {}),
+        },
+        media_types={"POST": JSON_OR_NONE},
+    )
+
+
+def _mcp_policy(guards: Guards, security: Security) -> Policy:
+    tokens = _tokens(security)
+    return Policy(
+        guards=guards,
+        methods=("POST", "DELETE"),
+        tokens={"POST": tokens, "DELETE": tokens} if security.protected_api else {},
+        media_types={"POST": JSON},
+    )
+
+
+def _tokens(security: Security) -> Tokens:
+    return compile_tokens(security.token_name, ((t.name, t.sha256, t.expires) for t in security.tokens))

@@ -1,0 +1,74 @@
+"""A gateway as commands list it. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from rpcgw.gateway.model import Gateway
+from rpcgw.kernel.method import Method
+
+
+@dataclass(frozen=True, slots=True)
+class ListedRoute:
+    """One path that is served."""
+
+    name: str
+    methods: tuple[str, ...]
+    path: str
+    group: str
+    version: str
+
+
+@dataclass(frozen=True, slots=True)
+class ListedMethod:
+    """One method of a group and version."""
+
+    group: str
+    version: int
+    method: Method
+
+
+def list_routes(gateway: Gateway) -> Iterator[ListedRoute]:
+    """Every path of every route, in the order of routes.yaml, with the versions that answer there."""
+    for rpc in gateway.rpc:
+        endpoint = rpc.endpoint
+        yield from _paths(
+            endpoint.name, endpoint.prefix, endpoint.group, (*rpc.policy.methods, "OPTIONS"), endpoint.versions
+        )
+    for mcp in gateway.mcp:
+        served = mcp.endpoint
+        versions = tuple(sorted(served.toolboxes)) if served.enabled else ()
+        yield from _paths(served.name, served.prefix, served.group, (*mcp.policy.methods, "OPTIONS"), versions)
+
+
+def _paths(
+    name: str, prefix: str, group: str, methods: tuple[str, ...], versions: tuple[int, ...]
+) -> Iterator[ListedRoute]:
+    yield ListedRoute(name, methods, prefix, group, "v1")
+    served = ", ".join(f"v{version}" for version in versions) or "none"
+    yield ListedRoute(name, methods, f"{prefix.rstrip('/')}/{{ver}}", group, served)
+
+
+def list_methods(gateway: Gateway) -> Iterator[ListedMethod]:
+    """Every method by group, version and name."""
+    for group in gateway.table.groups:
+        for version in gateway.table.versions(group):
+            for method in (gateway.table.methods(group, version) or {}).values():
+                yield ListedMethod(group, version, method)
+
+
+def openrpc_document(gateway: Gateway, group: str, version: str, locale: str | None) -> bytes | None:
+    """The OpenRPC document that the group's `/rpc` route answers; None where there is none."""
+    number = version_number(version)
+    endpoint = next((route.endpoint for route in gateway.rpc if route.endpoint.group == group), None)
+    if endpoint is None or number is None:
+        return None
+    return endpoint.document(number, endpoint.negotiate(locale), False)  # noqa: FBT003 -- the document's third key
+
+
+def version_number(version: str) -> int | None:
+    """`v2` as 2; None for what is no version."""
+    match = re.fullmatch(r"v([1-9][0-9]{0,8})", version)
+    return int(match[1]) if match else None

@@ -1,0 +1,74 @@
+"""The compiled gateway: everything that a worker reads and nothing that it changes. Frozen values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from rpcgw.access.admit import Policy
+from rpcgw.api.plugin import Lifespan
+from rpcgw.api.problems import Problem
+from rpcgw.config.settings import Settings
+from rpcgw.gateway.wording import MethodWording
+from rpcgw.kernel.listeners import Listeners
+from rpcgw.kernel.table import MethodTable
+from rpcgw.kernel.tuning import Tunings
+from rpcgw.protocol import jsonrpc, mcp
+
+PluginStatus = Literal["loaded", "quarantined"]
+
+
+@dataclass(frozen=True, slots=True)
+class PluginReport:
+    """A plugin as commands and `/readyz?verbose` show it; `reason` says why one is quarantined."""
+
+    name: str
+    version: str
+    origin: str
+    location: str
+    state: PluginStatus
+    reason: str = ""
+    traceback: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PluginRuntime:
+    """What of a plugin runs in a worker: its procedures, its lifespan and the settings that this one is given."""
+
+    name: str
+    procedures: tuple[object, ...]
+    lifespan: Lifespan | None
+    settings: Any
+
+
+@dataclass(frozen=True, slots=True)
+class RpcRoute:
+    """A JSON-RPC endpoint and who may come in."""
+
+    endpoint: jsonrpc.Endpoint
+    policy: Policy
+
+
+@dataclass(frozen=True, slots=True)
+class McpRoute:
+    """An MCP endpoint and who may come in."""
+
+    endpoint: mcp.Endpoint
+    policy: Policy
+
+
+@dataclass(frozen=True, slots=True)
+class Gateway:
+    """One generation's answer to everything. `warnings` are for a person to mend some day."""
+
+    settings: Settings
+    table: MethodTable
+    wording: MethodWording
+    rpc: tuple[RpcRoute, ...]
+    mcp: tuple[McpRoute, ...]
+    plugins: tuple[PluginReport, ...]
+    running: tuple[PluginRuntime, ...]
+    listeners: Listeners
+    tunings: Tunings = field(default_factory=dict)
+    warnings: tuple[Problem, ...] = ()
+    notes: tuple[str, ...] = ()

@@ -1,0 +1,102 @@
+"""Plugins as the gateway takes them: which serve, with which settings, and what is wrong with the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from rpcgw.api.problems import Place, Problem
+from rpcgw.config.settings import PluginSettings
+from rpcgw.discovery.found import Candidate, LoadedPlugin, Quarantined
+from rpcgw.gateway.model import PluginReport, PluginRuntime
+from rpcgw.kernel.typed import Mismatch, typed
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What discovery made of the candidates; `notes` are for the log."""
+
+    loaded: tuple[LoadedPlugin, ...] = ()
+    quarantined: tuple[Quarantined, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def reports(imported: Imported) -> tuple[PluginReport, ...]:
+    """All plugins, quarantined ones with their reason, sorted by name."""
+    served = [_report(plugin.candidate) for plugin in imported.loaded]
+    refused = [_report(plugin.candidate, plugin) for plugin in imported.quarantined]
+    return tuple(sorted([*served, *refused], key=lambda report: report.name))
+
+
+def quarantine_problems(imported: Imported) -> list[Problem]:
+    """Each quarantined plugin as a problem: fatal under `plugins.strict`, and to `rpcgw check`."""
+    return [
+        Problem(
+            Place(plugin.candidate.location),
+            "plugin-import",
+            f"plugin {plugin.name!r} cannot be used: {plugin.reason}",
+            "everything else serves without it; `rpcgw plugins` lists it",
+        )
+        for plugin in imported.quarantined
+    ]
+
+
+def runtimes(imported: Imported, settings: PluginSettings) -> tuple[tuple[PluginRuntime, ...], list[Problem]]:
+    """What runs in a worker, with each plugin's settings checked against the type that it names."""
+    made: list[PluginRuntime] = []
+    problems = [*_same_names(imported.loaded), *_nobodys_settings(imported, settings)]
+    for plugin in imported.loaded:
+        given = settings.config.get(plugin.name)
+        value, wrong = _settings_of(plugin, given, settings.places.get(plugin.name, Place(plugin.candidate.location)))
+        problems += wrong
+        made.append(PluginRuntime(plugin.name, tuple(plugin.plugin.procedures), plugin.plugin.lifespan, value))
+    return tuple(made), problems
+
+
+def _report(candidate: Candidate, refused: Quarantined | None = None) -> PluginReport:
+    return PluginReport(
+        name=candidate.name,
+        version=candidate.version,
+        origin=candidate.origin,
+        location=candidate.location,
+        state="quarantined" if refused else "loaded",
+        reason=refused.reason if refused else "",
+        traceback=refused.traceback if refused else "",
+    )
+
+
+def _settings_of(plugin: LoadedPlugin, given: object, place: Place) -> tuple[object, list[Problem]]:
+    """The settings that a plugin's lifespan gets: of its own type, or the plain mapping where it names none."""
+    kind = plugin.plugin.settings
+    if kind is None:
+        return given or {}, []
+    try:
+        return typed(kind, given or {}), []
+    except Mismatch as error:
+        return None, [
+            Problem(place, "plugin-settings", f"plugins.config.{plugin.name}{_under(path)} {text}")
+            for path, texts in error.errors.items()
+            for text in texts
+        ]
+
+
+def _under(path: str) -> str:
+    return path if not path or path.startswith("[") else f".{path}"
+
+
+def _same_names(loaded: Sequence[LoadedPlugin]) -> Iterable[Problem]:
+    first: dict[str, LoadedPlugin] = {}
+    for plugin in loaded:
+        other = first.setdefault(plugin.name, plugin)
+        if other is not plugin:
+            text = f"two plugins are called {plugin.name!r}: this one, and the one of {other.candidate.location}"
+            yield Problem(Place(plugin.candidate.location), "plugin-name", text, "rename one entry point")
+
+
+def _nobodys_settings(imported: Imported, settings: PluginSettings) -> Iterable[Problem]:
+    known = {plugin.name for plugin in imported.loaded} | {plugin.name for plugin in imported.quarantined}
+    for name in settings.config:
+        if name not in known:
+            found = ", ".join(sorted(known)) or "none"
+            place = settings.places.get(name, Place("plugins.config"))
+            yield Problem(place, "unknown-plugin", f"there is no plugin {name!r}", f"plugins found: {found}")

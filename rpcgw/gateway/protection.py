@@ -1,0 +1,63 @@
+"""May this configuration be served where it is bound? Pure: settings in, problems out.
+
+A daemon that anyone may call belongs on a loopback address or a unix socket, unless the operator says otherwise; a
+group that asks for a token needs one that can be given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from ipaddress import ip_address
+
+from rpcgw.api.problems import Place, Problem
+from rpcgw.config.settings import Route, Settings
+
+
+def protection_problems(settings: Settings) -> list[Problem]:
+    """What keeps this configuration from being served safely, each served group once."""
+    groups = {route.group: route for route in reversed(settings.routes)}
+    return [*_unprotected(settings, groups.values()), *_without_token(settings, groups.values())]
+
+
+def is_loopback(address: str) -> bool:
+    """Whether only this machine can reach an address of `server.bind`."""
+    if address.startswith("unix:"):
+        return True
+    host = address.rpartition(":")[0].strip("[]")
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _unprotected(settings: Settings, routes: Iterable[Route]) -> Iterator[Problem]:
+    public = [address for address in settings.server.bind if not is_loopback(address)]
+    if not public or settings.server.allow_unprotected:
+        return
+    for route in routes:
+        if not settings.security_of(route.group).protected_api:
+            yield Problem(
+                _place(settings, "server.bind"),
+                "unprotected",
+                f"group {route.group!r} ({route.prefix}) needs no token, and {public[0]} is not a loopback address",
+                "give the group tokens and protected_api: true, bind 127.0.0.1, or say server.allow_unprotected: true",
+            )
+
+
+def _without_token(settings: Settings, routes: Iterable[Route]) -> Iterator[Problem]:
+    for route in routes:
+        security = settings.security_of(route.group)
+        if security.protected_api and not security.tokens:
+            yield Problem(
+                route.place,
+                "no-token",
+                f"group {route.group!r} is protected, and no token is configured for it: nobody could call it",
+                "set ufo_json_rpc.security.clients_tokens or groups."
+                f"{route.group}.tokens, or say ufo_json_rpc.security.protected_api: false",
+            )
+
+
+def _place(settings: Settings, key: str) -> Place:
+    return settings.places.get(key, Place(settings.source))

@@ -1,0 +1,36 @@
+"""Texts as protocols ask for them: of a compiled method, so that its docstring and its mark end the chain (T-05)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import lru_cache, partial
+
+from rpcgw.config.catalogues import CatalogueFile
+from rpcgw.kernel.method import Method
+from rpcgw.texts import Catalogue, Catalogues, Texts
+
+
+@dataclass(frozen=True, slots=True)
+class MethodWording:
+    """Titles and descriptions of compiled methods in a language."""
+
+    texts: Texts
+
+    def title(self, group: str, method: Method, locale: str) -> str:
+        """What a method is called; its name where nobody says (T-06)."""
+        return self.texts.title(group, method.name, locale, method.title)
+
+    def description(self, group: str, method: Method, locale: str) -> str:
+        """What a method does; its title where nobody says (T-06)."""
+        return self.texts.description(group, method.name, locale, method.description or None, code_title=method.title)
+
+    def negotiator(self, group: str) -> Callable[[str | None], str]:
+        """A function from `Accept-Language` to a locale of the group; the latest headers are remembered."""
+        return lru_cache(maxsize=256)(partial(self.texts.negotiate, group))
+
+
+def wording(layers: Iterable[Iterable[CatalogueFile]], default_locale: str) -> MethodWording:
+    """Wording over catalogue files, the strongest layer first: the operator's own, then those of plugins."""
+    catalogues = Catalogues(*([Catalogue.of(f.group, f.locale, f.methods) for f in layer] for layer in layers))
+    return MethodWording(Texts(catalogues, default_locale))
