@@ -51,7 +51,7 @@ types: $(VENV_OK) ## check types
 
 .PHONY: layers
 layers: $(VENV_OK) ## check who imports whom
-	@.venv/bin/lint-imports
+	@.venv/bin/lint-imports --no-logo
 
 .PHONY: format
 format: $(VENV_OK) ## put the code into its format
@@ -73,7 +73,7 @@ conformance: setup ## run the official MCP conformance suite against a daemon: m
 
 .PHONY: bench
 bench: $(VENV_OK) $(CLIENTS_OK) ## measure the daemon side by side with its peers
-	@.venv/bin/rpcgw bench $(ARGS)
+	@.venv/bin/python bench/run.py $(ARGS)
 
 .PHONY: wheel
 wheel: $(VENV_OK) ## build the wheel and the source distribution into dist
