@@ -15,6 +15,10 @@ _Command = TypeVar("_Command", bound=Callable[..., Any])
 DEFAULT_FILES = ("gateway.yaml", "gateway.yml")
 
 
+class UnknownNameError(click.UsageError):
+    """Something was named that does not exist."""
+
+
 def config_option(command: _Command) -> _Command:
     """`-c FILE`: the configuration; gateway.yaml beside where one stands is found without."""
     return click.option(

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
+
+import msgspec
 
 from rpcgw.gateway.model import Gateway
 from rpcgw.kernel.method import Method
+from rpcgw.protocol.mcp import Endpoint
+from rpcgw.protocol.mcp.tools import descriptor
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,3 +77,29 @@ def version_number(version: str) -> int | None:
     """`v2` as 2; None for what is no version."""
     match = re.fullmatch(r"v([1-9][0-9]{0,8})", version)
     return int(match[1]) if match else None
+
+
+def list_tools(gateway: Gateway, group: str, version: str, locale: str | None) -> list[dict[str, Any]] | None:
+    """The tools of a group as `tools/list` shows them; None where no MCP route serves that."""
+    endpoint = _mcp_endpoint(gateway, group, version)
+    if endpoint is None:
+        return None
+    tools = [descriptor(tool, group, endpoint.texts, endpoint.negotiate(locale)) for tool in endpoint.toolbox.listed]
+    shown: list[dict[str, Any]] = msgspec.json.decode(msgspec.json.encode(tools))
+    return shown
+
+
+def tool_named(gateway: Gateway, group: str, version: str, name: str) -> Method | None:
+    """The method behind a tool's name in any of its spellings."""
+    endpoint = _mcp_endpoint(gateway, group, version)
+    tool = endpoint.toolbox.by_name.get(name) if endpoint is not None else None
+    return None if tool is None else tool.method
+
+
+def _mcp_endpoint(gateway: Gateway, group: str, version: str) -> Endpoint | None:
+    number = version_number(version)
+    endpoint = next((route.endpoint for route in gateway.mcp if route.endpoint.group == group), None)
+    if endpoint is None or number is None:
+        return None
+    at_version = replace(endpoint, version=number)
+    return at_version if at_version.exists else None

@@ -1,0 +1,95 @@
+"""Calls from the command line: through the executor that every surface uses, without HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+import click
+
+from rpcgw.api.errors import ConfigError
+from rpcgw.cli.arguments import NotAnArgumentError, arguments
+from rpcgw.cli.options import UnknownNameError
+from rpcgw.cli.problems import PROBLEMS, print_problems
+from rpcgw.cli.show import as_json
+from rpcgw.daemon.runtime import open_runtime
+from rpcgw.daemon.wiring import command_observer
+from rpcgw.gateway.listing import version_number
+from rpcgw.gateway.model import Gateway
+from rpcgw.kernel.call import Call, Done, Outcome
+from rpcgw.kernel.method import Method
+
+
+def method_named(gateway: Gateway, group: str, version: str, name: str) -> Method:
+    """A method of a group and version.
+
+    Raises:
+        UnknownNameError: There is none; the text lists what there is.
+    """
+    number = version_number(version)
+    methods = gateway.table.methods(group, number) if number is not None else None
+    if methods is None:
+        groups = ", ".join(f"{g} (v{', v'.join(map(str, gateway.table.versions(g)))})" for g in gateway.table.groups)
+        raise UnknownNameError(f"the group {group!r} has no version {version}; there are: {groups}")
+    if name not in methods:
+        raise UnknownNameError(f"the group {group!r} has no method {name!r} in {version}; it has: {', '.join(methods)}")
+    return methods[name]
+
+
+def params_of(method: Method, words: tuple[str, ...], text: str | None) -> dict[str, Any] | list[Any]:
+    """The parameters of a command line: `key=value` words, or one JSON text."""
+    if text is not None:
+        if words:
+            raise click.UsageError("give key=value words or --params, not both")
+        return _json(text)
+    try:
+        return arguments(words, json.loads(method.input_schema))
+    except NotAnArgumentError as error:
+        raise click.UsageError(str(error)) from None
+
+
+def _json(text: str) -> dict[str, Any] | list[Any]:
+    try:
+        value = json.loads(text)
+    except ValueError as error:
+        raise click.UsageError(f"--params is no JSON: {error}") from None
+    if not isinstance(value, dict | list):
+        raise click.UsageError("--params must be a JSON object or array")
+    return value
+
+
+def run(gateway: Gateway, method: Method, group: str, version: str, params: dict[str, Any] | list[Any]) -> Outcome:
+    """Run one call; what follows the answer (`rpc.post_response`) has run as well when it returns."""
+
+    async def once() -> Outcome:
+        async with open_runtime(gateway, command_observer(gateway)) as runtime:
+            outcome = await runtime.executor.execute(
+                Call(
+                    method=method.name,
+                    group=group,
+                    version=version_number(version) or 1,
+                    params=params,
+                    id=runtime.ids.token(),
+                    surface="cli",
+                    locale=gateway.settings.translations.default_locale,
+                )
+            )
+            if isinstance(outcome, Done) and outcome.after is not None:
+                await outcome.after()
+            return outcome
+
+    try:
+        return asyncio.run(once())
+    except ConfigError as error:
+        print_problems(error.problems)
+        raise click.exceptions.Exit(PROBLEMS) from None
+
+
+def show(outcome: Outcome) -> None:
+    """Print a result as JSON; an error goes to standard output too, and the command ends with 1."""
+    if isinstance(outcome, Done):
+        as_json(json.loads(outcome.encoded))
+        return
+    as_json({"error": outcome.body()})
+    raise click.exceptions.Exit(PROBLEMS)
