@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
-from rpcgw.access.admit import JSON, JSON_OR_NONE, Policy
+from rpcgw.access.admit import JSON, Policy
 from rpcgw.access.guards import Guards, compile_guards
+from rpcgw.access.policies import rpc_policy
 from rpcgw.access.tokens import Tokens, compile_tokens
 from rpcgw.api.problems import Place, Problem
 from rpcgw.config.settings import CallSettings, Route, Security, Settings
 from rpcgw.gateway.model import McpRoute, RpcRoute
 from rpcgw.gateway.wording import MethodWording
+from rpcgw.kernel.method import Method
 from rpcgw.kernel.table import MethodTable
 from rpcgw.protocol import jsonrpc, mcp
 from rpcgw.protocol.openrpc import Document, Edition, Project, documents
@@ -65,12 +68,20 @@ def _rpc(route: Route, settings: Settings, table: MethodTable, wording: MethodWo
 
 def _document(route: Route, settings: Settings, table: MethodTable, wording: MethodWording) -> Document:
     editions = {
-        version: Edition(table.methods(route.group, version) or {}, table.components(route.group, version))
+        version: Edition(_described(route.group, version, settings, table), table.components(route.group, version))
         for version in table.versions(route.group)
     }
     docs = settings.docs
     project = Project(docs.project_name, docs.project_description, public_url(settings))
     return documents(project, route.prefix or "/", route.group, editions, wording)
+
+
+def _described(group: str, version: int, settings: Settings, table: MethodTable) -> Mapping[str, Method]:
+    """A group's methods, marked as deprecated where the operator says so."""
+    return {
+        name: replace(method, deprecated=True) if settings.calls_of_method(group, name).deprecated else method
+        for name, method in (table.methods(group, version) or {}).items()
+    }
 
 
 def public_url(settings: Settings) -> str | None:
@@ -125,15 +136,8 @@ def _is_private(route: Route, settings: Settings, wording: MethodWording) -> boo
 
 
 def _rpc_policy(guards: Guards, security: Security) -> Policy:
-    tokens = _tokens(security)
-    return Policy(
-        guards=guards,
-        methods=("GET", "POST"),
-        tokens={
-            **({"POST": tokens} if security.protected_api else {}),
-            **({"GET": tokens} if security.protected_doc else {}),
-        },
-        media_types={"POST": JSON_OR_NONE},
+    return rpc_policy(
+        guards, _tokens(security), protected_api=security.protected_api, protected_doc=security.protected_doc
     )
 
 
