@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
+from rpcgw.config.loading import Loaded
 from rpcgw.config.routes import patterns_meet
 from rpcgw.config.settings import Route
 
@@ -24,12 +27,12 @@ def route(routes: tuple[Route, ...]) -> tuple[str, str, str, str]:
         pytest.param("a: {resource: rpc, prefix: '/${WHERE:-x}', defaults: ~}", ("rpc", "/x", "general", ""), id="variables and empty options"),
     ],
 )  # fmt: skip
-def test_routes(compiled, text: str, expected: tuple[str, ...]) -> None:
+def test_routes(compiled: Callable[..., Loaded], text: str, expected: tuple[str, ...]) -> None:
     """One import is one route."""
     assert route(compiled("", text).settings.routes) == expected
 
 
-def test_names(compiled) -> None:
+def test_names(compiled: Callable[..., Loaded]) -> None:
     """C-03: every path has the original's name, with the group and an optional prefix before it."""
     routes = (
         "m: {resource: mcp, prefix: /mcp, defaults: {api_group: mcp}}\nr: {resource: rpc, prefix: /, name_prefix: x_}\n"
@@ -73,7 +76,7 @@ FIRST = "a: {resource: mcp, prefix: /mcp}\n"
         pytest.param("a: {resource: rpc, prefix: /livez}", '1:1: error[route-collision] "/livez" of the route "a" meets "/livez", which the daemon itself answers. (give the route another prefix)', id="the path of a health check"),
     ],
 )  # fmt: skip
-def test_problems(problems, routes: str, line: str) -> None:
+def test_problems(problems: Callable[..., list[str]], routes: str, line: str) -> None:
     """What is wrong with routes is said with both places."""
     assert problems("", routes) == [f"routes.yaml:{line}"]
 
@@ -91,12 +94,12 @@ def test_problems(problems, routes: str, line: str) -> None:
         ),
     ],
 )
-def test_live_side_by_side(problems, routes: str) -> None:
+def test_live_side_by_side(problems: Callable[..., list[str]], routes: str) -> None:
     """C-02, C-19: several imports live side by side."""
     assert problems("", routes) == []
 
 
-def test_nothing_to_serve(problems) -> None:
+def test_nothing_to_serve(problems: Callable[..., list[str]]) -> None:
     """A routes file without routes is refused: nothing would be served."""
     assert problems("", "{}") == [
         "routes.yaml:1:1: error[missing-option] There is no route, so nothing would be served. (begin with a copy of routes.yaml.example)"

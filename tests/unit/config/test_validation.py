@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from rpcgw.config.codes import CODES
@@ -84,12 +86,12 @@ CASES = [
 
 
 @pytest.mark.parametrize(("gateway", "line"), CASES)
-def test_problems(problems, gateway: str, line: str) -> None:
+def test_problems(problems: Callable[..., list[str]], gateway: str, line: str) -> None:
     """One mistake is one line: place, code, what is wrong, what to do."""
     assert problems(gateway) == [line]
 
 
-def test_all_at_once(problems) -> None:
+def test_all_at_once(problems: Callable[..., list[str]]) -> None:
     """Every problem of both files is reported at once, sorted by place."""
     gateway = """\
         server: {workers: 0, bind: nonsense}
@@ -112,5 +114,5 @@ def test_all_at_once(problems) -> None:
 
 def test_every_code_is_explained() -> None:
     """Every code that a problem carries here stands in the table of codes."""
-    used = {case.values[1].split("[")[1].split("]")[0] for case in CASES}
+    used = {str(case.values[1]).split("[")[1].split("]")[0] for case in CASES}
     assert used <= set(CODES)
