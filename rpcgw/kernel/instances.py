@@ -10,6 +10,7 @@ from typing import Annotated, Any, NewType, Union, get_args, get_origin, get_typ
 from typing_extensions import get_protocol_members, is_protocol
 
 from rpcgw.api.problems import Place, Problem
+from rpcgw.kernel.signature import place_of
 
 
 def provided_values(yielded: object) -> tuple[object, ...]:
@@ -110,10 +111,7 @@ def _unfilled(
 
 
 def _place(procedure: type) -> Place:
-    code = getattr(procedure.__init__, "__code__", None)  # type: ignore[misc]  # only its place is looked at
-    if code is not None and not code.co_filename.startswith("<"):
-        return Place(code.co_filename, code.co_firstlineno)
-    try:
-        return Place(inspect.getsourcefile(procedure) or procedure.__module__, inspect.getsourcelines(procedure)[1])
-    except (OSError, TypeError):
-        return Place(procedure.__module__)
+    made = vars(procedure).get("__init__")
+    # A dataclass's constructor stands in no file: the class does.
+    generated = made is None or made.__code__.co_filename.startswith("<")
+    return place_of(procedure if generated else made)

@@ -17,7 +17,8 @@ from rpcgw.api.events import (
     PreResponse,
     RequestReceived,
 )
-from rpcgw.api.problems import Place, Problem
+from rpcgw.api.problems import Problem
+from rpcgw.kernel.signature import place_of
 
 Listen = Callable[[Any], Awaitable[None] | None]
 Ordered = tuple[Listen, ...]
@@ -81,8 +82,7 @@ async def fire(listeners: Ordered, event: object) -> None:
 
 def _problem(function: Callable[..., Any], mark: object) -> Problem:
     name = getattr(function, "__qualname__", repr(function))
-    code = getattr(inspect.unwrap(function), "__code__", None)
-    place = Place(code.co_filename, code.co_firstlineno) if code else Place(name)
+    place = place_of(inspect.unwrap(function))
     if isinstance(mark, marks.Listener):
         known = ", ".join(event.__name__ for event in EVENT_NAMES)
         return Problem(

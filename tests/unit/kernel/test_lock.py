@@ -12,7 +12,7 @@ from rpcgw.adapters.stores.memory import MemoryPool
 from rpcgw.api.errors import InternalError, LockedError
 from rpcgw.api.marks import Lock
 from rpcgw.kernel.call import Call, Outcome
-from rpcgw.kernel.lock import CallLocks, PoolLocks
+from rpcgw.kernel.lock import CallLocks, Held, PoolLocks
 from rpcgw.kernel.ports import StoreError
 
 WAIT = 10.0
@@ -133,7 +133,7 @@ async def test_a_patient_call_waits(bench: Bench) -> None:
     assert not waiting.done()
     held.ended()
     await held.leave()
-    assert await asyncio.wait_for(waiting, WAIT)
+    assert isinstance(await asyncio.wait_for(waiting, WAIT), Held)
 
 
 async def test_patience_ends(bench: Bench) -> None:
@@ -169,7 +169,7 @@ async def test_nobody_holds_on_for_a_caller_that_left(bench: Bench) -> None:
     """Once its caller has left, a lock lapses by its ttl even if the thread never ends."""
     held = await bench.locks.take("x", Lock(by=None, ttl=0.05, wait=None))
     await held.leave()
-    assert await bench.locks.take("x", PATIENT)
+    assert isinstance(await bench.locks.take("x", PATIENT), Held)
     assert not bench.pool.touched.is_set()
 
 

@@ -1,0 +1,618 @@
+"""The pipeline: its order, its failures, its deadlines, and that nothing is held when a call is over."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import itertools
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any
+
+import msgspec
+import pytest
+from annotated_types import Ge
+
+import rpcgw as rpc
+from rpcgw.adapters.stores.memory import MemoryPool
+from rpcgw.api.context import Principal
+from rpcgw.kernel.call import Call, Done, Failed, Outcome
+from rpcgw.kernel.executor import Executor, Tuning
+from rpcgw.kernel.exposure import Registration
+from rpcgw.kernel.gate import PASSED, Assertion
+from rpcgw.kernel.instances import instantiate
+from rpcgw.kernel.listeners import compile_listeners
+from rpcgw.kernel.lock import PoolLocks
+from rpcgw.kernel.table import compile_methods
+from rpcgw.kernel.threads import Threads
+
+WAIT = 10.0
+
+
+class SystemClock:
+    def now(self) -> float:
+        return time.time()
+
+    def monotonic(self) -> float:
+        return time.monotonic()
+
+
+class Numbers:
+    def __init__(self) -> None:
+        self._numbers = itertools.count(1)
+
+    def token(self) -> str:
+        return f"token-{next(self._numbers)}"
+
+
+@dataclass
+class Notes:
+    """An observer that writes down."""
+
+    lines: list[tuple[Any, ...]] = field(default_factory=list)
+
+    def call_started(self, call: Call) -> None:
+        self.lines.append(("started", call.method))
+
+    def call_finished(self, call: Call, outcome: Outcome, seconds: float) -> None:
+        assert seconds >= 0
+        self.lines.append(("finished", outcome.code if isinstance(outcome, Failed) else "done"))
+
+    def call_failed(self, call: Call, cause: BaseException, code: int) -> None:
+        self.lines.append(("failed", type(cause).__name__, code))
+
+    def event(self, name: str, **fields: Any) -> None:
+        self.lines.append((name, fields))
+
+    @property
+    def names(self) -> list[str]:
+        return [line[0] for line in self.lines]
+
+
+class World:
+    """An executor over compiled procedures, with a pool and locks in memory."""
+
+    def __init__(
+        self,
+        *procedures: object,
+        listeners: list[Callable[..., Any]] | None = None,
+        tuning: Mapping[tuple[str, str], Tuning] | None = None,
+        environment: str = "prod",
+        threads: Threads | None = None,
+    ) -> None:
+        table, problems = compile_methods([Registration(procedure) for procedure in procedures])
+        assert problems == []
+        instances, problems = instantiate([registration.procedure for registration in table.procedures], [])
+        assert problems == []
+        compiled, problems = compile_listeners(listeners or [])
+        assert problems == []
+        self.notes = Notes()
+        self.pool = MemoryPool()
+        self.locks = PoolLocks(self.pool, Numbers())
+        self.executor = Executor(
+            table,
+            instances,
+            clock=SystemClock(),
+            ids=Numbers(),
+            observer=self.notes,
+            pool=self.pool,
+            locks=self.locks,
+            listeners=compiled,
+            tuning=tuning,
+            environment=environment,
+            threads=threads,
+        )
+
+    async def call(self, method: str, params: Any = None, **more: Any) -> Outcome:
+        call = Call(
+            method=method, params=params, id="1", **{"group": "general", "version": 1, "surface": "rpc", **more}
+        )
+        return await self.executor.execute(call)
+
+    async def value(self, method: str, params: Any = None, **more: Any) -> Any:
+        outcome = await self.call(method, params, **more)
+        assert isinstance(outcome, Done), outcome
+        return msgspec.json.decode(outcome.encoded)
+
+    async def failure(self, method: str, params: Any = None, **more: Any) -> Failed:
+        outcome = await self.call(method, params, **more)
+        assert isinstance(outcome, Failed), outcome
+        return outcome
+
+    async def held(self) -> list[str]:
+        return await self.pool.keys("rpc_lock:")
+
+
+@rpc.procedure("Demo")
+class Demo:
+    """Procedures of every kind."""
+
+    async def add(self, a: Annotated[int, Ge(0)], b: int = 1) -> int:
+        """Add two numbers."""
+        return a + b
+
+    def threaded(self, a: int) -> list[int]:
+        """Run in a thread."""
+        return [a, int(threading.current_thread() is not threading.main_thread())]
+
+    @rpc.inline
+    def inline(self, a: int) -> list[int]:
+        """Run on the loop."""
+        return [a, int(threading.current_thread() is not threading.main_thread())]
+
+    async def who(self, ctx: rpc.CallContext, a: int = 0) -> list[Any]:
+        """Look at the call."""
+        return [ctx.principal.name, ctx.group, ctx.version, ctx.method, ctx.surface, ctx.locale, ctx.ray_id, a]
+
+    async def until(self, ctx: rpc.CallContext) -> bool:
+        """Look at the deadline."""
+        return ctx.deadline is not None and ctx.deadline > asyncio.get_running_loop().time()
+
+
+@pytest.mark.parametrize(
+    ("method", "params", "value"),
+    [
+        pytest.param("Demo.add", {"a": 2, "b": 3}, 5, id="named parameters"),
+        pytest.param("Demo.add", [2, 3], 5, id="positions"),
+        pytest.param("Demo.add", {"a": 2}, 3, id="a default"),
+        pytest.param("Demo.add", {"a": 2, "z": 9}, 3, id="an unknown name is dropped"),
+        pytest.param("Demo.threaded", {"a": 1}, [1, 1], id="a sync method runs in a thread"),
+        pytest.param("Demo.inline", {"a": 1}, [1, 0], id="an inline method runs on the loop"),
+        pytest.param("Demo.until", None, False, id="no deadline"),
+    ],
+)
+async def test_a_call_succeeds(method: str, params: Any, value: Any) -> None:
+    """T-14: a call has its method's value, and the observer is told once that it began and ended."""
+    world = World(Demo)
+    assert await world.value(method, params) == value
+    assert world.notes.lines == [("started", method), ("finished", "done")]
+
+
+async def test_a_method_sees_its_call() -> None:
+    """The `CallContext` says who calls, from where, and what."""
+    more = {"principal": Principal("ann"), "locale": "uk", "ray_id": "r1", "surface": "mcp"}
+    assert await World(Demo).value("Demo.who", {"a": 7}, **more) == [
+        "ann",
+        "general",
+        1,
+        "Demo.who",
+        "mcp",
+        "uk",
+        "r1",
+        7,
+    ]
+
+
+async def test_a_method_sees_its_deadline() -> None:
+    """`CallContext.deadline` is a time of the event loop's clock."""
+    assert await World(Demo).value("Demo.until", timeout=WAIT) is True
+
+
+async def test_nothing_to_do_afterwards() -> None:
+    """Without listeners of rpc.post_response there is no `after`."""
+    outcome = await World(Demo).call("Demo.add", [1])
+    assert isinstance(outcome, Done)
+    assert outcome.after is None
+
+
+@pytest.mark.parametrize(
+    ("method", "params", "more", "refusal", "names"),
+    [
+        pytest.param("Demo.gone", [], {}, (-32601, "MethodNotFound"), [], id="no such method"),
+        pytest.param("Demo.add", [1], {"version": 3}, (-32601, "MethodNotFound"), [], id="no such version"),
+        pytest.param("Demo.add", [1], {"group": "mcp"}, (-32601, "MethodNotFound"), [], id="no such group"),
+        pytest.param("Demo.add", {}, {}, (-32602, "InvalidParams"), ["a"], id="a missing parameter"),
+        pytest.param("Demo.add", {"a": "x"}, {}, (-32602, "InvalidParams"), ["a"], id="a wrong type"),
+        pytest.param("Demo.add", {"a": -1}, {}, (-32602, "AssertionFailed"), ["a"], id="a broken rule"),
+        pytest.param(
+            "Demo.add",
+            {"a": 1, "z": 1},
+            {"strict": True},
+            (-32602, "InvalidParams"),
+            ["z"],
+            id="unknown to a strict surface",
+        ),
+        pytest.param(
+            "Demo.add",
+            {"a": 1},
+            {"gated": Assertion({"a": ["no"]})},
+            (-32602, "AssertionFailed"),
+            ["a"],
+            id="a refusal that the gate gave before",
+        ),
+    ],
+)
+async def test_a_call_is_refused(
+    method: str, params: Any, more: dict[str, Any], refusal: tuple[int, str], names: list[str]
+) -> None:
+    """T-09, T-16: what does not fit never runs; one error, told once, that names what is wrong."""
+    world = World(Demo)
+    failed = await world.failure(method, params, **more)
+    code, exception = refusal
+    assert (failed.code, failed.data["exception"]) == refusal
+    assert list(failed.data.get("extra", {})) == names
+    assert world.notes.lines == [("started", method), ("failed", exception, code), ("finished", code)]
+
+
+async def test_an_unknown_method_is_named_with_its_version() -> None:
+    """The text of -32601 says what was looked for and where."""
+    failed = await World(Demo).failure("Demo.gone", version=2)
+    assert failed.message == 'The group "general" has no method "Demo.gone" in version 2'
+
+
+async def test_the_operator_may_refuse_unknown_names() -> None:
+    """`refuse_unknown` makes an unknown parameter an error."""
+    world = World(Demo, tuning={("general", "Demo.add"): Tuning(refuse_unknown=True)})
+    assert (await world.failure("Demo.add", {"a": 1, "z": 1})).code == -32602
+
+
+async def test_the_gate_is_not_asked_twice() -> None:
+    """A verdict that the surface brings counts: here one that the gate would never have given."""
+    assert await World(Demo).value("Demo.add", {"a": -1}, gated=PASSED) == 0
+
+
+# Events
+
+
+@dataclass
+class Trail:
+    """Listeners of every event that leave a trace."""
+
+    told: list[str] = field(default_factory=list)
+
+    def listeners(self, **replacing: Callable[[Any], None]) -> list[Callable[..., Any]]:
+        def listener(event: type, name: str) -> Callable[..., Any]:
+            @rpc.listens(event)
+            async def listen(event: Any) -> None:
+                self.told.append(name)
+                if name in replacing:
+                    replacing[name](event)
+
+            return listen
+
+        return [
+            listener(rpc.RequestReceived, "request"),
+            listener(rpc.PreExecute, "pre_execute"),
+            listener(rpc.PreResponse, "pre_response"),
+            listener(rpc.PostExecute, "post_execute"),
+            listener(rpc.ErrorRaised, "error"),
+            listener(rpc.PostResponse, "post_response"),
+        ]
+
+
+def setting(**fields: Any) -> Callable[[Any], None]:
+    def replace(event: Any) -> None:
+        for name, value in fields.items():
+            setattr(event, name, value)
+
+    return replace
+
+
+def raising(error: BaseException) -> Callable[[Any], None]:
+    def veto(event: Any) -> None:
+        raise error
+
+    return veto
+
+
+async def test_events_come_in_order() -> None:
+    """A success fires four events before its answer and one after it."""
+    trail = Trail()
+    world = World(Demo, listeners=trail.listeners())
+    outcome = await world.call("Demo.add", [1])
+    assert trail.told == ["request", "pre_execute", "pre_response", "post_execute"]
+    assert isinstance(outcome, Done)
+    assert outcome.after is not None
+    await outcome.after()
+    assert trail.told[4:] == ["post_response"]
+
+
+@pytest.mark.parametrize(
+    ("params", "told"),
+    [
+        pytest.param({"a": "x"}, ["request", "error"], id="a wrong type"),
+        pytest.param({"a": -1}, ["request", "error"], id="a broken rule"),
+    ],
+)
+async def test_a_refusal_fires_rpc_error(params: Any, told: list[str]) -> None:
+    """T-17: every failure is told once to the listeners of rpc.error."""
+    trail = Trail()
+    await World(Demo, listeners=trail.listeners()).failure("Demo.add", params)
+    assert trail.told == told
+
+
+async def test_an_unknown_method_fires_both() -> None:
+    """A call to nowhere was accepted, and failed."""
+    trail = Trail()
+    await World(Demo, listeners=trail.listeners()).failure("Demo.gone")
+    assert trail.told == ["request", "error"]
+
+
+@pytest.mark.parametrize("stage", ["request", "pre_execute", "pre_response", "post_execute"])
+async def test_a_listener_may_veto(stage: str) -> None:
+    """T-16: what a listener raises before the answer is the call's error, told once."""
+    trail = Trail()
+    world = World(Demo, listeners=trail.listeners(**{stage: raising(rpc.ApplicationError("no", code=7))}))
+    failed = await world.failure("Demo.add", [1])
+    assert (failed.code, failed.message) == (7, "no")
+    assert trail.told[-2:] == [stage, "error"]
+    assert world.notes.names == ["started", "failed", "finished"]
+
+
+@pytest.mark.parametrize(
+    ("stage", "fields", "value"),
+    [
+        pytest.param("request", {"params": {"a": 40}}, 41, id="the parameters as they came"),
+        pytest.param("request", {"params": [40, 2]}, 42, id="by position"),
+        pytest.param(
+            "pre_execute", {"params": {"a": -40, "b": 0}}, -40, id="the checked parameters, not checked again"
+        ),
+        pytest.param("pre_response", {"result": "other"}, "other", id="the answer"),
+        pytest.param("post_execute", {"result": "other"}, 2, id="not the raw result"),
+    ],
+)
+async def test_a_listener_may_replace(stage: str, fields: dict[str, Any], value: Any) -> None:
+    """What an event leaves open can be replaced, and the pipeline goes on with it."""
+    world = World(Demo, listeners=Trail().listeners(**{stage: setting(**fields)}))
+    assert await world.value("Demo.add", {"a": 1}) == value
+
+
+@pytest.mark.parametrize(
+    "change", [setting(params={"a": "x"}), lambda event: event.params.update(a="x")], ids=["replaced", "in place"]
+)
+async def test_replaced_parameters_are_checked_anew(change: Callable[[Any], None]) -> None:
+    """A verdict from before a rpc.request listener does not count, and the caller's own parameters stay as they were."""
+    world = World(Demo, listeners=Trail().listeners(request=change))
+    sent = {"a": 1}
+    failed = await world.failure("Demo.add", sent, gated=PASSED)
+    assert (failed.code, failed.data["exception"]) == (-32602, "InvalidParams")
+    assert sent == {"a": 1}
+
+
+async def test_a_listener_may_replace_the_error() -> None:
+    """rpc.error is where an error answer is changed; the log still has what was raised."""
+    error = rpc.DataNotFound("nothing")
+    world = World(Demo, listeners=Trail().listeners(error=setting(error=error)))
+    assert (await world.failure("Demo.add", {"a": -1})).message == "nothing"
+    assert ("failed", "AssertionFailed", -32404) in world.notes.lines
+
+
+@pytest.mark.parametrize(
+    "change", [raising(ValueError("bug")), setting(error="no error")], ids=["raises", "replaces it by something else"]
+)
+async def test_a_broken_error_listener_does_not_disturb(change: Callable[[Any], None]) -> None:
+    """The client gets the error that there was."""
+    world = World(Demo, listeners=Trail().listeners(error=change))
+    assert (await world.failure("Demo.add", {"a": -1})).code == -32602
+
+
+async def test_a_broken_late_listener_does_not_disturb() -> None:
+    """What a listener of rpc.post_response raises is noted; the others are told all the same."""
+    trail = Trail()
+    broken = Trail().listeners(post_response=raising(ValueError("bug")))
+    world = World(Demo, listeners=[*broken, *trail.listeners()])
+    outcome = await world.call("Demo.add", [1])
+    assert isinstance(outcome, Done)
+    assert outcome.after is not None
+    await outcome.after()
+    assert trail.told[-1] == "post_response"
+    assert world.notes.names == ["started", "finished", "listener.error"]
+
+
+# Failures of the procedure
+
+
+class Quit(BaseException):
+    pass
+
+
+def recurse() -> None:
+    recurse()
+
+
+def cancelled() -> None:
+    raise asyncio.CancelledError
+
+
+def circle() -> list[Any]:
+    values: list[Any] = []
+    values.append(values)
+    return values
+
+
+def throw(error: BaseException) -> None:
+    raise error
+
+
+BAD: dict[str, Callable[[], Any]] = {
+    "foreign": lambda: throw(ValueError("secret")),
+    "own": lambda: throw(rpc.ApplicationError("said", code=4010, extra={"a": 1})),
+    "exit": lambda: throw(SystemExit(1)),
+    "interrupt": lambda: throw(KeyboardInterrupt()),
+    "quit": lambda: throw(Quit()),
+    "stop": lambda: throw(StopIteration()),
+    "recursion": recurse,
+    "cancelled": cancelled,
+    "object": object,
+    "circle": circle,
+}
+
+
+@rpc.procedure("Bad")
+class Bad:
+    """Procedures that go wrong."""
+
+    async def on_loop(self, how: str) -> Any:
+        """Go wrong."""
+        return BAD[how]()
+
+    def in_thread(self, how: str) -> Any:
+        """Go wrong in a thread."""
+        return BAD[how]()
+
+    @rpc.inline
+    def inline(self, how: str) -> Any:
+        """Go wrong inline."""
+        return BAD[how]()
+
+    async def number(self) -> float:
+        """Give no number."""
+        return float("nan")
+
+    @rpc.lock()
+    async def locked(self, how: str) -> Any:
+        """Go wrong with a lock in hand."""
+        return BAD[how]()
+
+
+@pytest.mark.parametrize("kind", ["on_loop", "in_thread", "inline", "locked"])
+@pytest.mark.parametrize(
+    ("how", "code", "exception", "words"),
+    [
+        pytest.param("foreign", -32603, "InternalError", "Internal JSON-RPC error", id="an unforeseen exception"),
+        pytest.param("own", 4010, "ApplicationError", "said", id="an error of the author's"),
+        pytest.param("exit", -32603, "InternalError", "Internal", id="an exit"),
+        pytest.param("interrupt", -32603, "InternalError", "Internal", id="an interrupt"),
+        pytest.param("quit", -32603, "InternalError", "Internal", id="a BaseException"),
+        pytest.param("stop", -32603, "InternalError", "Internal", id="a StopIteration"),
+        pytest.param("recursion", -32603, "InternalError", "Internal", id="an endless recursion"),
+        pytest.param("cancelled", -32603, "InternalError", "Internal", id="a cancellation that nobody asked for"),
+        pytest.param("object", -32603, "InternalError", "has no JSON form", id="a result without a JSON form"),
+        pytest.param("circle", -32603, "InternalError", "contains itself", id="a result that contains itself"),
+    ],
+)
+async def test_a_procedure_goes_wrong(kind: str, how: str, code: int, exception: str, words: str) -> None:
+    """Whatever a procedure does, the caller gets an RPC error, it is logged once, and nothing stays locked."""
+    world = World(Bad)
+    failed = await world.failure(f"Bad.{kind}", {"how": how})
+    assert (failed.code, failed.data["exception"]) == (code, exception)
+    assert words in failed.message
+    assert "secret" not in str(failed.body())
+    assert world.notes.names == ["started", "failed", "finished"]
+    assert await world.held() == []
+
+
+async def test_nan_is_no_number() -> None:
+    """A result that its type promises to be a number is one, or the call fails."""
+    assert (await World(Bad).failure("Bad.number")).code == -32603
+
+
+async def test_dev_tells_what_happened() -> None:
+    """T-17: in dev the client sees text, place and trace of what was raised."""
+    failed = await World(Bad, environment="dev").failure("Bad.on_loop", {"how": "foreign"})
+    assert failed.message == "secret"
+    assert failed.data["previous"]["exception"] == "ValueError"
+    assert failed.data["file"] == __file__
+
+
+# Deadlines, locks, and callers that leave
+
+
+class Slow:
+    """What the test sees of a procedure that waits to be let go."""
+
+    def __init__(self) -> None:
+        self.begun = asyncio.Event()
+        self.go = asyncio.Event()
+        self.cleaned = False
+        self.loop = asyncio.get_running_loop()
+        self.thread = threading.Event()
+
+    @contextlib.contextmanager
+    def cleaning(self) -> Iterator[None]:
+        try:
+            yield
+        finally:
+            self.cleaned = True
+
+
+def slow_procedure(slow: Slow) -> object:
+    @rpc.procedure("Slow")
+    class Procedure:
+        """Procedures that wait."""
+
+        @rpc.lock(by="id")
+        async def on_loop(self, id: int) -> str:  # noqa: A002 -- a name of the API
+            """Wait on the loop."""
+            slow.begun.set()
+            with slow.cleaning():
+                await slow.go.wait()
+            return "done"
+
+        @rpc.lock(by="id")
+        def in_thread(self, id: int) -> str:  # noqa: A002 -- a name of the API
+            """Wait in a thread."""
+            slow.loop.call_soon_threadsafe(slow.begun.set)
+            with slow.cleaning():
+                slow.thread.wait(WAIT)
+            return "done"
+
+    return Procedure()
+
+
+@pytest.mark.parametrize(
+    ("deadline", "timeout"),
+    [pytest.param(0.01, None, id="the operator's"), pytest.param(None, 0.01, id="the caller's"),
+     pytest.param(WAIT, 0.01, id="the caller's is shorter"), pytest.param(0.01, WAIT, id="the operator's is shorter")],
+)  # fmt: skip
+async def test_an_async_call_ends_at_its_deadline(deadline: float | None, timeout: float | None) -> None:
+    """-32300 at the shortest of all deadlines; the procedure's clean-up has run, and its lock is free."""
+    slow = Slow()
+    world = World(slow_procedure(slow), tuning={("general", "Slow.on_loop"): Tuning(deadline=deadline)})
+    failed = await world.failure("Slow.on_loop", {"id": 1}, timeout=timeout)
+    assert (failed.code, failed.data) == (-32300, {"exception": "AsyncError"})
+    assert slow.cleaned
+    assert await world.held() == []
+    assert world.notes.names == ["started", "failed", "finished"]
+
+
+async def test_a_sync_call_ends_at_its_deadline_and_its_lock_with_its_thread() -> None:
+    """-32300 at the deadline; the lock stays until the thread has ended, and other calls go on."""
+    slow = Slow()
+    threads = Threads(size=1, spare=1)
+    world = World(slow_procedure(slow), Demo, threads=threads)
+    assert (await world.failure("Slow.in_thread", {"id": 1}, timeout=0.02)).code == -32300
+    assert threads.stuck == 1
+    assert (await world.failure("Slow.in_thread", {"id": 1})).code == -32400
+    assert await world.value("Demo.threaded", [5]) == [5, 1]
+    slow.thread.set()
+    while threads.stuck:
+        await asyncio.sleep(0)
+    await world.executor.close()
+    assert await world.held() == []
+
+
+@pytest.mark.parametrize("method", ["Slow.on_loop", "Slow.in_thread"])
+async def test_a_caller_that_leaves(method: str) -> None:
+    """A cancellation from outside passes through; nothing stays locked, and the call is told to have ended."""
+    slow = Slow()
+    world = World(slow_procedure(slow))
+    task = asyncio.create_task(world.call(method, {"id": 1}, timeout=WAIT))
+    await slow.begun.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    slow.thread.set()
+    while await world.held():
+        await asyncio.sleep(0)
+    assert slow.cleaned
+    assert world.notes.lines == [("started", method), ("finished", -32300)]
+    await world.executor.close()
+
+
+async def test_the_same_value_is_locked_and_another_is_not() -> None:
+    """-32400 for the same value of the parameter, however it is written; other values run."""
+    slow = Slow()
+    world = World(slow_procedure(slow))
+    first = asyncio.create_task(world.value("Slow.on_loop", {"id": 1}))
+    await slow.begun.wait()
+    ways: list[Any] = [{"id": 1}, [1], {"id": 1.0}]
+    for same in ways:
+        failed = await world.failure("Slow.on_loop", same)
+        assert (failed.code, failed.message) == (-32400, "Slow.on_loop is locked by another call")
+    other = asyncio.create_task(world.value("Slow.on_loop", {"id": 2}))
+    slow.go.set()
+    assert [await first, await other] == ["done", "done"]
+    assert await world.held() == []
