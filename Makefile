@@ -7,7 +7,6 @@ PYTEST := .venv/bin/python -m pytest
 CLIENTS    := mcp2 mcp1 fastmcp4 fastmcp3
 CLIENTS_OK := $(CLIENTS:%=.cache/clients/%/.ready)
 NODE_OK    := .cache/node/.ready
-PLUGINS    := $(patsubst %/pyproject.toml,%,$(wildcard plugins/*/pyproject.toml))
 VENV_OK    := .venv/.ready
 COMPILE    := .cache/uv/bin/uv pip compile --quiet --upgrade --universal --generate-hashes --no-annotate \
 	--python-version 3.11 --custom-compile-command 'make lock'
@@ -93,9 +92,9 @@ clean: ## remove everything that was fetched or made here
 
 # --- what is fetched: a stamp in each folder says that it is as its lock wants it -------------------------------------
 
-$(VENV_OK): requirements/dev.lock pyproject.toml $(PLUGINS:%=%/pyproject.toml)
+$(VENV_OK): requirements/dev.lock pyproject.toml
 	@echo "setup: .venv"
-	@$(SETUP) venv .venv requirements/dev.lock . $(PLUGINS)
+	@$(SETUP) venv .venv requirements/dev.lock .
 	@touch $@
 
 $(CLIENTS_OK): .cache/clients/%/.ready: requirements/%.lock
