@@ -180,7 +180,7 @@ def _schema_faults(
         return [([unexpected], key, {}) for unexpected in value]
     if name == "type":
         return [([], "wrong_type", {"expected": " or ".join(sorted(value)), "given": _type_name(fault.instance)})]
-    if name in ("enum", "constant"):
+    if name in ("enum", "const"):
         options = value if name == "enum" else [value]
         return [([], "enum", {"expected": " or ".join(repr(option) for option in options)})]
     key, fact = _FACTS.get(name, ("", ""))
