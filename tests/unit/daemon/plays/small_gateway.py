@@ -51,7 +51,12 @@ class SmallGateway:
             too_large=lambda _: Reply(413, b"{}", JSON),
             answer=lambda principal, inbound: self._answer(slot, principal, inbound),
         )
-        yield Running([entrance], report=lines, reopen=lambda: self._note("reopened"), reloaded=lambda ok, _: self._note(f"reloaded {ok}"))
+        yield Running(
+            [entrance],
+            report=lines,
+            reopen=lambda: self._note("reopened"),
+            reloaded=lambda ok, _: self._note(f"reloaded {ok}"),
+        )
         self._note(f"closed {slot.number}")
 
     def _admit(self, head: Head) -> Principal | Reply:
@@ -63,7 +68,13 @@ class SmallGateway:
             await asyncio.sleep(float(seconds[0]))
         if seconds := query.get("block"):
             threading.Event().wait(float(seconds[0]))
-        value = {"tag": self._tag, "generation": slot.generation, "pid": os.getpid(), "slot": slot.number, "body": inbound.body.decode()}
+        value = {
+            "tag": self._tag,
+            "generation": slot.generation,
+            "pid": os.getpid(),
+            "slot": slot.number,
+            "body": inbound.body.decode(),
+        }
         return Reply(200, json.dumps(value).encode(), JSON, self._after if "after" in query else None)
 
     async def _after(self) -> None:
@@ -82,7 +93,10 @@ def compile_generation(options: Options) -> SmallGateway | Sequence[Problem]:
     except ValueError as error:
         return [Problem(Place(options.config, 1, 1), "syntax", f"no JSON: {error}")]
     if text := settings.get("broken"):
-        return [Problem(Place(options.config, 1, 1), "broken", text, "mend it"), Problem(Place(options.config, 2, 1), "broken", "and more")]
+        return [
+            Problem(Place(options.config, 1, 1), "broken", text, "mend it"),
+            Problem(Place(options.config, 2, 1), "broken", "and more"),
+        ]
     if settings.get("threads"):
         threading.Thread(target=threading.Event().wait, daemon=True, name="early-bird").start()
     tag = settings.get("tag", "")
@@ -98,5 +112,7 @@ def compile_generation(options: Options) -> SmallGateway | Sequence[Problem]:
         plugins=("small",),
         **timeouts,
     )
-    warnings = [Problem(Place(options.config, 1, 1), "odd", settings["odd"], level="warning")] if "odd" in settings else []
+    warnings = (
+        [Problem(Place(options.config, 1, 1), "odd", settings["odd"], level="warning")] if "odd" in settings else []
+    )
     return SmallGateway(settings, tag, needs, warnings)

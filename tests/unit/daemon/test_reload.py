@@ -1,0 +1,209 @@
+"""Reloads of a running daemon: what clients see of them, and what the operator is told."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+REQUEST = b"POST /call HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{}"
+
+
+class Line:
+    """A keep-alive connection that opens a new one only where it was told to, and never tries twice."""
+
+    def __init__(self, port: int) -> None:
+        self._port = port
+        self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
+
+    async def call(self, request: bytes = REQUEST) -> dict[str, Any]:
+        if self._streams is None:
+            self._streams = await asyncio.open_connection("127.0.0.1", self._port)
+        reader, writer = self._streams
+        writer.write(request)
+        head = (await reader.readuntil(b"\r\n\r\n")).lower()
+        assert head.startswith(b"http/1.1 200"), head
+        length = int(head.split(b"content-length: ")[1].split(b"\r\n")[0])
+        value: dict[str, Any] = json.loads(await reader.readexactly(length))
+        if b"connection: close" in head:
+            self.close()
+        return value
+
+    def close(self) -> None:
+        if self._streams is not None:
+            self._streams[1].close()
+            self._streams = None
+
+
+class Crowd:
+    """64 connections: 48 without pause, 16 that idle most of the time."""
+
+    def __init__(self, port: int) -> None:
+        self._port = port
+        self._stop = asyncio.Event()
+        self.answers: Counter[tuple[str, int]] = Counter()
+        self.lost: list[str] = []
+
+    async def _one(self, pause: float) -> None:
+        line = Line(self._port)
+        while not self._stop.is_set():
+            try:
+                answer = await line.call()
+                self.answers[answer["tag"], answer["generation"]] += 1
+            except (OSError, asyncio.IncompleteReadError) as error:
+                self.lost.append(repr(error))
+                line.close()
+            try:
+                async with asyncio.timeout(pause):
+                    await self._stop.wait()
+            except TimeoutError:
+                pass
+        line.close()
+
+    async def hears(self, tag: str) -> None:
+        """Return once this tag has come back."""
+        while tag not in {answered for answered, _ in self.answers}:
+            await asyncio.sleep(0.01)
+
+    async def __aenter__(self) -> Crowd:
+        pauses = [0.05] * 48 + [0.9] * 16
+        self._tasks = [asyncio.create_task(self._one(pause)) for pause in pauses]
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self._stop.set()
+        await asyncio.gather(*self._tasks)
+
+
+async def test_no_request_is_lost_over_six_reloads_two_of_them_broken(start: Callable[..., Any]) -> None:
+    """64 keep-alive connections, a quarter mostly idle, lose nothing; no answer mixes two generations."""
+    daemon = start(tag="g1", workers=2)
+    async with Crowd(daemon.port) as crowd:
+        done = refused = 0
+        for number, settings in enumerate([{}, {"broken": "no"}, {}, {}, {"broken": "no"}, {}], 1):
+            daemon.configure(workers=2, **(settings or {"tag": f"g{done + 2}"}))
+            daemon.signal(signal.SIGHUP)
+            done, refused = done + (not settings), refused + bool(settings)
+            await asyncio.to_thread(
+                daemon.until_logged, "reload.refused" if settings else "reload.done", refused if settings else done, 30
+            )
+            assert number == done + refused
+            await crowd.hears(f"g{done + 1}")
+    assert crowd.lost == []
+    generations = {tag: generation for tag, generation in crowd.answers}
+    assert len(crowd.answers) == len(generations), "one tag, one generation"
+    assert set(generations) == {"g1", "g2", "g3", "g4", "g5"}
+    assert daemon.stop() == 0
+
+
+def test_a_broken_configuration_is_reported_with_its_place_and_the_old_one_serves_on(start: Callable[..., Any]) -> None:
+    """A reload with problems logs each with its place, leaves the workers alone, and shows no traceback."""
+    daemon = start(tag="old")
+    before = {line["worker"] for line in daemon.lines("worker.ready")} if daemon.port else set()
+    daemon.configure(broken="this is wrong")
+    daemon.signal(signal.SIGHUP)
+    daemon.until_logged("reload.refused")
+    assert [(line["place"], line["text"]) for line in daemon.lines("problem")] == [
+        (f"{daemon.config}:1:1", "this is wrong"),
+        (f"{daemon.config}:2:1", "and more"),
+    ]
+    assert "Traceback" not in daemon.text
+    assert daemon.call()["pid"] in before
+    assert "reloaded False" in daemon.until(daemon.journaled, "word to the workers")
+    assert daemon.stop() == 0
+
+
+def test_workers_that_do_not_start_refuse_the_reload(start: Callable[..., Any]) -> None:
+    """A lifespan that raises in the new generation leaves the old one serving; what it said is logged."""
+    daemon = start(tag="old")
+    assert daemon.port
+    daemon.configure(fails="the database is away")
+    daemon.signal(signal.SIGHUP)
+    assert "the database is away" in daemon.until_logged("reload.refused")["text"]
+    assert daemon.call()["tag"] == "old"
+    assert daemon.stop() == 0
+
+
+def test_a_respawned_worker_is_of_its_generation_whatever_the_disk_says(
+    start: Callable[..., Any], tmp_path: Path
+) -> None:
+    """After `kill -9` of a worker the answers are still of the generation that was checked, with the plugin edited since."""
+    plugin = tmp_path / "plugin.py"
+    plugin.write_text("TAG = 'checked'")
+    daemon = start(plugin=str(plugin), workers=1)
+    answer = daemon.call()
+    plugin.write_text("TAG = ")
+    os.kill(answer["pid"], signal.SIGKILL)
+    daemon.until_logged("worker.ready", 2)
+    again = daemon.call()
+    assert (again["tag"], again["pid"] != answer["pid"]) == ("checked", True)
+    assert daemon.stop() == 0
+
+
+def test_wishes_during_a_reload_make_one_more(start: Callable[..., Any]) -> None:
+    """Several SIGHUP while one reload runs are one further reload."""
+    daemon = start()
+    assert daemon.port
+    daemon.signal(signal.SIGHUP)
+    daemon.until_logged("reload.begins")
+    for _ in range(5):
+        daemon.signal(signal.SIGHUP)
+    daemon.until_logged("reload.done", 2)
+    assert daemon.stop() == 0
+    assert len(daemon.lines("reload.begins")) == 2
+
+
+def test_a_lost_template_is_replaced_and_nothing_is_lost(start: Callable[..., Any]) -> None:
+    """`kill -9` of the template: its workers serve on until a new generation has taken over by itself."""
+    daemon = start(workers=1)
+    template = int(
+        Path(f"/proc/{daemon.lines('worker.ready')[0]['worker'] if daemon.port else 0}/stat")
+        .read_text()
+        .rpartition(")")[2]
+        .split()[1]
+    )
+    os.kill(template, signal.SIGKILL)
+    daemon.until_logged("template.lost")
+    assert daemon.call()["generation"] in {1, 2}
+    daemon.until_logged("reload.done")
+    assert daemon.call()["generation"] == 2
+    daemon.until_logged("drained")
+    assert daemon.stop() == 0
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        pytest.param("127.0.0.1:0", id="tcp"),
+        pytest.param("[::1]:0", id="IPv6"),
+        pytest.param("unix:{home}/socket", id="unix"),
+    ],
+)
+def test_each_kind_of_address_is_served(start: Callable[..., Any], tmp_path: Path, address: str) -> None:
+    """The line `listening` names the address as it is bound; a unix socket's file goes with the daemon."""
+    where = address.format(home=tmp_path)
+    daemon = start(bind=[where])
+    bound = daemon.until_logged("listening")["address"]
+
+    async def call() -> bytes:
+        if bound.startswith("unix:"):
+            reader, writer = await asyncio.open_unix_connection(bound[5:])
+        else:
+            host, _, port = bound.rpartition(":")
+            reader, writer = await asyncio.open_connection(host.strip("[]"), int(port))
+        writer.write(REQUEST)
+        status = await reader.readline()
+        writer.close()
+        await writer.wait_closed()
+        return status
+
+    assert asyncio.run(call()) == b"HTTP/1.1 200 OK\r\n"
+    assert daemon.stop() == 0
+    assert not (tmp_path / "socket").exists()
