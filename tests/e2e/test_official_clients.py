@@ -12,7 +12,7 @@ from tests.support.daemon import Daemon
 from tests.support.mcp import Stateless
 
 TOOL = "Catalog.search"
-ARGUMENTS = {"query": "lamp", "limit": 3}
+ARGUMENTS = {"query": "kettle", "limit": 3}
 
 every_client = pytest.mark.parametrize("client", [pytest.param(client, id=client.name) for client in CLIENTS])
 every_era = pytest.mark.parametrize("era", ERAS)
