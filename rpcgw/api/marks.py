@@ -214,7 +214,7 @@ def lock(
 
     Args:
         by: The parameter whose value tells calls apart; None locks the whole method.
-        ttl: After how many seconds a lock ends whatever happens (a default holds where None).
+        ttl: How many seconds a lock outlives a holder that died; renewed while the call runs (30 where None).
         wait: How many seconds a call waits for the lock; None refuses at once.
     """
 

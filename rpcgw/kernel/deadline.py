@@ -50,8 +50,8 @@ class Guard:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
-        self._queue.remove(self)
         if not self._rung:
+            self._queue.guards.pop(self, None)
             return
         cancelled_elsewhere = self._task.uncancel() > self._before
         if not (cancelled_elsewhere and isinstance(error, asyncio.CancelledError)):
@@ -59,7 +59,7 @@ class Guard:
 
     def stop(self) -> None:
         """What follows is no longer held to the deadline."""
-        self._queue.remove(self)
+        self._queue.guards.pop(self, None)
 
     def ring(self) -> None:
         """The time is up."""
@@ -73,7 +73,7 @@ class _Queue:
     def __init__(self, seconds: float, queues: dict[float, _Queue]) -> None:
         self.seconds = seconds
         self._queues = queues
-        self._guards: dict[Guard, float] = {}
+        self.guards: dict[Guard, float] = {}
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def add(self, guard: Guard) -> float:
@@ -81,20 +81,17 @@ class _Queue:
         if loop is None:
             loop = self._loop = asyncio.get_running_loop()
             loop.call_later(self.seconds, self._look)
-        when = self._guards[guard] = loop.time() + self.seconds
+        when = self.guards[guard] = loop.time() + self.seconds
         return when
-
-    def remove(self, guard: Guard) -> None:
-        self._guards.pop(guard, None)
 
     def _look(self) -> None:
         assert self._loop is not None, "a queue that looks has begun"
         now = self._loop.time()
-        for guard, when in list(self._guards.items()):
+        for guard, when in list(self.guards.items()):
             if when > now:
                 self._loop.call_at(when, self._look)
                 return
-            del self._guards[guard]
+            del self.guards[guard]
             guard.ring()
         # A queue without calls goes, and with it its timer: clients choose numbers of seconds.
         self._loop = None

@@ -18,12 +18,13 @@ from typing import Any
 from rpcgw.api.context import CallContext, Principal
 from rpcgw.api.errors import AsyncError, InternalError, MethodNotFound, RpcError
 from rpcgw.api.events import ErrorRaised, PostExecute, PostResponse, PreExecute, PreResponse, RequestReceived
-from rpcgw.kernel.cache import Hit, ResultCache
+from rpcgw.kernel.background import Background
+from rpcgw.kernel.cache import Hit, Miss, ResultCache
 from rpcgw.kernel.call import Call, Done, Failed, Outcome
 from rpcgw.kernel.codec import NoJsonForm
 from rpcgw.kernel.deadline import Deadlines, Guard
 from rpcgw.kernel.failure import as_rpc_error, is_exposed, render
-from rpcgw.kernel.gate import Passed, Verdict
+from rpcgw.kernel.gate import Passed
 from rpcgw.kernel.listeners import Listeners, Ordered, fire
 from rpcgw.kernel.lock import CallLocks, lock_name
 from rpcgw.kernel.method import Method
@@ -71,6 +72,7 @@ class Executor:
         cache_prefix: str = "rpc_cache",
     ) -> None:
         self._listeners = listeners or Listeners()
+        self._listened = self._listeners.any
         self._ids = ids
         self._observer = observer
         self._exposed = is_exposed(environment)
@@ -78,7 +80,8 @@ class Executor:
         self._threads = threads or Threads()
         self._plans = compile_plans(table, instances, tuning or {}, environment, self._threads)
         self._cache = ResultCache(pool, ids, observer, cache_prefix)
-        self._locks = CallLocks(locks, observer)
+        self._background = Background()
+        self._locks = CallLocks(locks, observer, self._background)
         self._deadlines = Deadlines()
 
     async def execute(self, call: Call) -> Outcome:
@@ -112,7 +115,9 @@ class Executor:
 
     async def _run(self, call: Call, plan: Plan | None, guard: Guard | None) -> Done:
         context = self._context(call, plan, guard)
-        params, gated = await self._received(call, context)
+        params, gated = call.params, call.gated
+        if self._listeners.request:
+            params, gated = await self._received(call, context), None
         if plan is None:
             raise MethodNotFound(f'The group "{call.group}" has no method "{call.method}" in version {call.version}')
         method = plan.method
@@ -127,28 +132,35 @@ class Executor:
         if not isinstance(verdict, Passed):
             raise method.refusal(verdict)
         values = method.convert(bound)
-        values, result = await self._perform(plan, context, values)
+        if plan.lock is None and not self._listened:
+            result = await plan.invoke(values, context)
+        else:
+            values, result = await self._perform(plan, context, values)
         if guard is not None:
             guard.stop()
         encoded = _encode(method, result)
-        if plan.drops:
-            await asyncio.shield(self._locks.spawn(self._cache.invalidate(plan.drops)))
-        if plan.cache is not None and miss is not None:
-            await self._cache.write(plan.cache, miss, encoded)
+        if plan.settles:
+            await self._settle(plan, miss, encoded)
         if not self._listeners.post_response and not plan.warms:
             return Done(encoded)
         return Done(encoded, after=partial(self._answered, call, plan, bound, PostResponse(context, values, result)))
 
-    async def _received(self, call: Call, context: CallContext) -> tuple[Params, Verdict | None]:
-        """The parameters, and what the gate said of them where it still counts."""
-        listeners = self._listeners.request
-        if not listeners:
-            return call.params, call.gated
+    async def _settle(self, plan: Plan, miss: Miss | None, encoded: bytes) -> None:
+        """Forget what the success made stale, whatever becomes of the caller, and keep what it gave."""
+        if plan.drops:
+            await self._background.finish(self._cache.invalidate(plan.drops))
+        if plan.cache is not None and miss is not None:
+            await self._cache.write(plan.cache, miss, encoded)
+
+    async def _received(self, call: Call, context: CallContext) -> Params:
+        """What rpc.request listeners leave of the parameters.
+
+        A change in place is as good as a replacement and cannot be seen, so the gate is always asked anew; it is cheap.
+        """
         params = call.params
         event = RequestReceived(context, params.copy() if params is not None else {})
-        await fire(listeners, event)
-        # A change in place is as good as a replacement and cannot be seen: the gate is asked anew, which is cheap.
-        return event.params, None
+        await fire(self._listeners.request, event)
+        return event.params
 
     async def _perform(self, plan: Plan, context: CallContext, values: dict[str, Any]) -> tuple[dict[str, Any], Any]:
         """From rpc.pre_execute to rpc.post_execute: the parameters that counted, and the answer's value."""
@@ -226,7 +238,7 @@ class Executor:
                 self._observer.event("listener.error", listener=name, event_type=type(event).__name__, error=error)
 
     def _context(self, call: Call, plan: Plan | None, guard: Guard | None) -> CallContext:
-        if self._listeners.any or (plan is not None and plan.takes_context):
+        if self._listened or (plan is not None and plan.takes_context):
             return self._new_context(call, guard.when if guard is not None else None)
         return _UNSEEN
 
@@ -245,7 +257,7 @@ class Executor:
 
     async def close(self) -> None:
         """Let go of what is still held; idle threads end."""
-        await self._locks.settle()
+        await self._background.settle()
         self._threads.close()
 
 

@@ -19,7 +19,7 @@ InvokeNoting = Callable[[Mapping[str, Any], CallContext, Ended], Awaitable[Any]]
 
 def compile_invoke(method: Method, function: Callable[..., Any], threads: Threads) -> tuple[Invoke, InvokeNoting]:
     """How to run a method whose bound function is `function`."""
-    start: Callable[[Mapping[str, Any], CallContext], Any] = partial(method.call, function)
+    start = _starter(method, function)
 
     async def inline(values: Mapping[str, Any], context: CallContext) -> Any:
         return start(values, context)
@@ -32,6 +32,17 @@ def compile_invoke(method: Method, function: Callable[..., Any], threads: Thread
     if method.inline:
         return inline, _noting(inline)
     return in_thread, in_thread
+
+
+def _starter(method: Method, function: Callable[..., Any]) -> Callable[[Mapping[str, Any], CallContext], Any]:
+    signature = method.signature
+    if signature.contexts or signature.positional:
+        return partial(method.call, function)
+
+    def start(values: Mapping[str, Any], _: CallContext) -> Any:
+        return function(**values)
+
+    return start
 
 
 def _noting(invoke: Invoke) -> InvokeNoting:

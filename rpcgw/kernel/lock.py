@@ -8,11 +8,11 @@ running without the lock is never an answer.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
 from typing import Any
 
 from rpcgw.api.errors import InternalError, LockedError
 from rpcgw.api.marks import Lock
+from rpcgw.kernel.background import Background
 from rpcgw.kernel.keys import canonical_of, digest
 from rpcgw.kernel.method import Method
 from rpcgw.kernel.ports import Ids, Locks, Observer, Pool, StoreError
@@ -58,10 +58,10 @@ def lock_name(method: Method, lock: Lock, values: dict[str, Any]) -> str:
 class CallLocks:
     """Takes the locks of calls and sees to it that they are let go."""
 
-    def __init__(self, locks: Locks, observer: Observer) -> None:
+    def __init__(self, locks: Locks, observer: Observer, background: Background) -> None:
         self._locks = locks
         self._observer = observer
-        self._tasks: set[asyncio.Task[Any]] = set()
+        self.background = background
 
     async def take(self, name: str, lock: Lock) -> Held:
         """The lock `name`, waited for where the mark says so.
@@ -84,11 +84,11 @@ class CallLocks:
 
     async def _acquire(self, name: str, ttl: float) -> str | None:
         # In a task of its own: a caller that leaves meanwhile must not leave behind a lock that nobody holds.
-        asking = self.spawn(self._locks.acquire(name, ttl))
+        asking = self.background.spawn(self._locks.acquire(name, ttl))
         try:
             return await asyncio.shield(asking)
         except asyncio.CancelledError:
-            self.spawn(self._give_back(name, asking))
+            self.background.spawn(self._give_back(name, asking))
             raise
         except StoreError as error:
             self._observer.event("lock.error", action="acquire", lock=name, error=str(error))
@@ -117,18 +117,6 @@ class CallLocks:
         except StoreError as error:
             self._observer.event("lock.error", action="release", lock=name, error=str(error))
 
-    def spawn(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
-        """Run what must end whatever becomes of the caller."""
-        task = asyncio.get_running_loop().create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-        return task
-
-    async def settle(self) -> None:
-        """Wait until everything that was begun has ended."""
-        while self._tasks:
-            await asyncio.wait(self._tasks)
-
 
 class Held:
     """A lock in hand. `ended` is told when the procedure has really ended, `leave` when its caller has."""
@@ -147,14 +135,14 @@ class Held:
         self._over = True
         self._timer.cancel()
         if self._left:
-            self._locks.spawn(self._release())
+            self._locks.background.spawn(self._release())
 
     async def leave(self) -> None:
         """Let go, now or when the procedure has ended; not renewed any more in between."""
         self._left = True
         self._timer.cancel()
         if self._over:
-            await asyncio.shield(self._locks.spawn(self._release()))
+            await self._locks.background.finish(self._release())
 
     async def _release(self) -> None:
         await self._locks.release(self._name, self._owner)
@@ -163,7 +151,7 @@ class Held:
         return asyncio.get_running_loop().call_later(self._ttl / 3, self._due)
 
     def _due(self) -> None:
-        self._locks.spawn(self._renew())
+        self._locks.background.spawn(self._renew())
 
     async def _renew(self) -> None:
         if await self._locks.renew(self._name, self._owner, self._ttl) and not (self._over or self._left):

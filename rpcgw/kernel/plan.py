@@ -21,7 +21,8 @@ PlanKey = tuple[str, int, str]
 class Plan:
     """How calls of one method run; None and empty tuples are steps that its calls do not have.
 
-    `drops` are methods whose kept results go after a success, `warms` those that are made anew.
+    `drops` are methods whose kept results go after a success, `warms` those that are made anew; `settles` says whether
+    a success has anything to do with the cache.
     """
 
     method: Method
@@ -33,6 +34,7 @@ class Plan:
     lock: Lock | None
     drops: tuple[str, ...]
     warms: tuple[str, ...]
+    settles: bool
     takes_context: bool
 
 
@@ -76,5 +78,6 @@ def _plan(method: Method, tuned: Tuning, running: tuple[Invoke, InvokeNoting], c
         lock=method.lock,
         drops=drops,
         warms=drops if method.invalidates and method.invalidates.warm_up else (),
+        settles=bool(drops or caching),
         takes_context=bool(method.signature.contexts),
     )

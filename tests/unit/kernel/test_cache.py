@@ -111,7 +111,7 @@ class Notes:
 
     def call_failed(self, call: Call, cause: BaseException, code: int) -> None: ...
 
-    def event(self, name: str, **fields: Any) -> None:
+    def event(self, name: str, /, **fields: Any) -> None:
         if name != "cache.miss":
             self.names.append(name)
 

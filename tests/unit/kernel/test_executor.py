@@ -63,7 +63,7 @@ class Notes:
     def call_failed(self, call: Call, cause: BaseException, code: int) -> None:
         self.lines.append(("failed", type(cause).__name__, code))
 
-    def event(self, name: str, **fields: Any) -> None:
+    def event(self, name: str, /, **fields: Any) -> None:
         self.lines.append((name, fields))
 
     @property

@@ -11,6 +11,7 @@ import pytest
 from rpcgw.adapters.stores.memory import MemoryPool
 from rpcgw.api.errors import InternalError, LockedError
 from rpcgw.api.marks import Lock
+from rpcgw.kernel.background import Background
 from rpcgw.kernel.call import Call, Outcome
 from rpcgw.kernel.lock import CallLocks, Held, PoolLocks
 from rpcgw.kernel.ports import StoreError
@@ -43,7 +44,7 @@ class Notes:
 
     def call_failed(self, call: Call, cause: BaseException, code: int) -> None: ...
 
-    def event(self, name: str, **fields: Any) -> None:
+    def event(self, name: str, /, **fields: Any) -> None:
         self.events.append((name, fields))
 
     @property
@@ -88,8 +89,9 @@ class Bench:
     notes: Notes = field(default_factory=Notes)
 
     def __post_init__(self) -> None:
+        self.background = Background()
         self.port = PoolLocks(self.pool, Numbers())
-        self.locks = CallLocks(self.port, self.notes)
+        self.locks = CallLocks(self.port, self.notes, self.background)
 
     async def held(self) -> list[str]:
         return await self.pool.keys("rpc_lock:")
@@ -149,7 +151,7 @@ async def test_a_caller_that_leaves_first_keeps_the_lock_until_the_end(bench: Be
     await held.leave()
     assert await bench.held() == ["rpc_lock:x"]
     held.ended()
-    await bench.locks.settle()
+    await bench.background.settle()
     assert await bench.held() == []
 
 
@@ -178,7 +180,7 @@ async def test_a_lost_lock_is_told(bench: Bench) -> None:
     held = await bench.locks.take("x", Lock(by=None, ttl=0.03, wait=None))
     await bench.pool.set("rpc_lock:x", b"another", WAIT)
     await asyncio.wait_for(bench.pool.touched.wait(), WAIT)
-    await bench.locks.settle()
+    await bench.background.settle()
     assert bench.notes.events == [("lock.lost", {"lock": "x"})]
     held.ended()
     await held.leave()
@@ -211,7 +213,7 @@ async def test_a_caller_that_leaves_while_the_store_answers_leaves_no_lock(bench
     with pytest.raises(asyncio.CancelledError):
         await task
     bench.pool.adding.set()
-    await bench.locks.settle()
+    await bench.background.settle()
     assert await bench.held() == []
 
 
