@@ -50,14 +50,24 @@ class _Memory(msgspec.Struct, frozen=True):
 
 
 class Sessions:
-    """The sessions of all endpoints. Every method may raise `StoreError`."""
+    """The sessions of all endpoints; `memory` of them are remembered. `begin`, `find` and `end` may raise `StoreError`."""
 
-    def __init__(self, pool: Pool, clock: Clock, ids: Ids, observer: Observer, revocations: Revocations) -> None:
+    def __init__(
+        self,
+        pool: Pool,
+        clock: Clock,
+        ids: Ids,
+        observer: Observer,
+        revocations: Revocations,
+        *,
+        memory: int = MOST_REMEMBERED,
+    ) -> None:
         self._pool = pool
         self._clock = clock
         self._ids = ids
         self._observer = observer
         self._revocations = revocations
+        self._most = memory
         self._memories: OrderedDict[str, _Memory] = OrderedDict()
 
     async def begin(self, endpoint: Endpoint, principal: Principal, revision: Revision) -> str:
@@ -91,10 +101,11 @@ class Sessions:
         now = self._clock.monotonic()
         written = self._last_written(key, session, now)
         if sessions.slide_due(ttl, now - written):
-            if not await self._prolong(key, ttl):
+            prolonged = await self._prolong(key, ttl, written, now)
+            if prolonged is None:
                 self._memories.pop(key, None)
                 return None
-            written = now
+            written = prolonged
         self._remember(key, session, state, written, ttl)
         return session
 
@@ -120,13 +131,16 @@ class Sessions:
             return None
         return session
 
-    async def _prolong(self, key: str, ttl: float) -> bool:
-        """Let a session live on. A store that cannot write now must not end a session that it still has."""
+    async def _prolong(self, key: str, ttl: float, written: float, now: float) -> float | None:
+        """Let a session live on: when it was last written, or None where it has ended.
+
+        A store that cannot write now must not end a session that it still has.
+        """
         try:
-            return await self._pool.touch(key, ttl)
+            return now if await self._pool.touch(key, ttl) else None
         except StoreError as error:
             self._observer.event("session.store_error", operation="touch", reason=str(error))
-            return True
+            return written
 
     def _last_written(self, key: str, session: Session, now: float) -> float:
         """When the session's life was last prolonged, as far as this worker knows; it was at least when it began."""
@@ -135,7 +149,7 @@ class Sessions:
 
     def _remember(self, key: str, session: Session, state: int, written: float, ttl: float) -> None:
         self._memories.pop(key, None)
-        while len(self._memories) >= MOST_REMEMBERED:
+        while len(self._memories) >= self._most:
             self._memories.popitem(last=False)
         until = min(self._clock.monotonic() + REMEMBERED, written + ttl)
         self._memories[key] = _Memory(session, until, state, written)

@@ -1,0 +1,230 @@
+"""Where sessions are kept: what the pool is asked for, what is remembered, and for how long."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from rpcgw.adapters.stores.memory import MemoryPool
+from rpcgw.api.context import ANONYMOUS, Principal
+from rpcgw.endpoints import sessions as kept
+from rpcgw.endpoints.sessions import LocalRevocations, Sessions
+from rpcgw.kernel.ports import StoreError
+from rpcgw.protocol.mcp import Limits
+from rpcgw.protocol.mcp.revisions import NEWEST_SESSION
+from tests.unit.endpoints.house import Clock, House, house
+
+TTL = 100.0
+
+
+class Counted:
+    """A pool that counts what it is asked for; `full` makes writing fail, `meanwhile` runs once before it answers."""
+
+    def __init__(self, clock: Clock) -> None:
+        self.asked: list[str] = []
+        self.full = False
+        self.meanwhile: Callable[[], Awaitable[None]] | None = None
+        self._pool = MemoryPool(now=clock.monotonic)
+
+    def __getattr__(self, name: str) -> Any:
+        async def ask(*args: Any) -> Any:
+            self.asked.append(name)
+            if self.full and name in ("set", "touch"):
+                raise StoreError("no space left")
+            answer = await getattr(self._pool, name)(*args)
+            if (meanwhile := self.meanwhile) is not None:
+                self.meanwhile = None
+                await meanwhile()
+            return answer
+
+        return ask
+
+    def count(self, name: str) -> int:
+        return self.asked.count(name)
+
+
+def worker(beside: House | None = None, revocations: LocalRevocations | None = None) -> tuple[House, Counted]:
+    if beside is not None:
+        made = house(beside=beside, revocations=revocations, limits=Limits(session_ttl=TTL))
+        assert isinstance(made.pool, Counted)
+        return made, made.pool
+    made = house(limits=Limits(session_ttl=TTL), revocations=revocations)
+    pool = Counted(made.clock)
+    again = house(beside=made, pool=pool, revocations=revocations, limits=Limits(session_ttl=TTL))
+    return again, pool
+
+
+async def begin(place: House, principal: Principal = ANONYMOUS) -> str:
+    return await place.services.sessions.begin(place.endpoint, principal, NEWEST_SESSION)
+
+
+async def serves(place: House, session_id: str, principal: Principal = ANONYMOUS) -> bool:
+    """What the endpoint does to find out."""
+    store = place.services.sessions
+    found = store.recall(place.endpoint, principal, session_id) or await store.find(
+        place.endpoint, principal, session_id
+    )
+    return found is not None
+
+
+async def test_a_session_is_remembered_for_a_second() -> None:
+    """The pool is asked once a second and session, not once a call."""
+    place, pool = worker()
+    session = await begin(place)
+    for _ in range(50):
+        assert await serves(place, session)
+    assert pool.count("get") == 0
+    place.clock.time += kept.REMEMBERED
+    for _ in range(50):
+        assert await serves(place, session)
+    assert pool.count("get") == 1
+
+
+async def test_a_session_in_use_lives_on_by_one_write_per_tenth_of_its_time() -> None:
+    """Expiry slides; a busy session costs at most ten writes in its time to live."""
+    place, pool = worker()
+    session = await begin(place)
+    for _ in range(300):
+        place.clock.time += 1
+        assert await serves(place, session)
+    assert pool.count("touch") == 30
+    assert pool.count("set") == 1
+
+
+async def test_a_session_that_nobody_uses_expires() -> None:
+    """After `session_ttl` it is gone, remembered or not."""
+    place, _ = worker()
+    session = await begin(place)
+    place.clock.time += TTL
+    assert not await serves(place, session)
+
+
+async def test_a_memory_never_outlives_its_session() -> None:
+    """A session asked for just before its end is not served after it."""
+    place, pool = worker()
+    session = await begin(place)
+    pool.full = True  # it cannot be prolonged
+    place.clock.time += TTL - 0.5
+    assert await serves(place, session)
+    place.clock.time += 0.6
+    assert not await serves(place, session)
+
+
+async def test_another_worker_finds_the_session_and_prolongs_it() -> None:
+    """Any worker serves any session; one that never saw it before knows from its age that it must be written."""
+    one, pool = worker()
+    session = await begin(one)
+    two, _ = worker(beside=one)
+    assert await serves(two, session)
+    assert pool.count("touch") == 0
+    one.clock.time += TTL / 2
+    assert await serves(two, session)
+    one.clock.time += TTL - 1
+    assert await serves(one, session)
+
+
+async def test_after_delete_no_worker_of_the_host_serves_the_session() -> None:
+    """The workers' common number grows with DELETE, and nothing that was remembered before counts any more."""
+    revocations = LocalRevocations()
+    one, _ = worker(revocations=revocations)
+    two, _ = worker(beside=one, revocations=revocations)
+    session = await begin(one)
+    assert await serves(two, session)
+    assert await one.services.sessions.end(one.endpoint, ANONYMOUS, session)
+    assert not await serves(two, session)
+    assert not await serves(one, session)
+
+
+async def test_another_host_serves_an_ended_session_for_a_second_at_most() -> None:
+    """Hosts share the pool alone; what one of them remembers lasts for `REMEMBERED`."""
+    one, _ = worker()
+    other, _ = worker(beside=one)
+    session = await begin(one)
+    assert await serves(other, session)
+    await one.services.sessions.end(one.endpoint, ANONYMOUS, session)
+    one.clock.time += kept.REMEMBERED
+    assert not await serves(other, session)
+
+
+async def test_a_session_that_is_read_while_it_ends_is_not_remembered() -> None:
+    """The common number is read before the pool is asked: a DELETE in between makes the memory void."""
+    revocations = LocalRevocations()
+    one, pool = worker(revocations=revocations)
+    session = await begin(one)
+    two, _ = worker(beside=one, revocations=revocations)
+    store = two.services.sessions
+
+    async def end() -> None:
+        await one.services.sessions.end(one.endpoint, ANONYMOUS, session)
+
+    pool.meanwhile = end
+    await store.find(two.endpoint, ANONYMOUS, session)
+    assert store.recall(two.endpoint, ANONYMOUS, session) is None
+
+
+async def test_a_prolonged_session_is_never_brought_back() -> None:
+    """Sliding touches what is there: a session that was ended elsewhere stays ended."""
+    one, _ = worker()
+    two, _ = worker(beside=one)
+    session = await begin(one)
+    await two.services.sessions.end(two.endpoint, ANONYMOUS, session)
+    one.clock.time += TTL / 5
+    assert not await serves(one, session)
+    assert await one.pool.keys("ufo_mcp_") == []
+
+
+async def test_a_full_store_refuses_new_sessions_and_serves_old_ones() -> None:
+    """A store that cannot write raises for `begin`; a session that it still has goes on."""
+    place, pool = worker()
+    session = await begin(place)
+    pool.full = True
+    place.clock.time += TTL / 2
+    assert await serves(place, session)
+    assert place.observer.named("session.store_error")
+    with pytest.raises(StoreError):
+        await begin(place)
+
+
+async def test_memory_is_bounded() -> None:
+    """The session that was asked for least recently is forgotten first, and found again in the pool."""
+    place, pool = worker()
+    store = Sessions(pool, place.clock, place.ids, place.observer, LocalRevocations(), memory=3)
+    ids = [await store.begin(place.endpoint, ANONYMOUS, NEWEST_SESSION) for _ in range(5)]
+    assert [store.recall(place.endpoint, ANONYMOUS, each) is None for each in ids] == [
+        True,
+        True,
+        False,
+        False,
+        False,
+    ]
+    assert await store.find(place.endpoint, ANONYMOUS, ids[0])
+
+
+@pytest.mark.parametrize("session_id", ["", "short", "x" * 129, "../../../etc/passwd-and", "x" * 20 + "\n", "ї" * 32])
+async def test_what_cannot_be_an_id_never_reaches_the_store(session_id: str) -> None:
+    """Ids are letters, digits, '-' and '_', 16 to 128 of them."""
+    place, pool = worker()
+    assert not await serves(place, session_id)
+    assert not await place.services.sessions.end(place.endpoint, ANONYMOUS, session_id)
+    assert pool.asked == []
+
+
+@pytest.mark.parametrize(
+    "damage", [b"", b"{}", b"\xff", b'{"revision":"1999-01-01","group":"demo","version":1,"owner":"","created":0}']
+)
+async def test_a_damaged_session_is_none(damage: bytes) -> None:
+    """A truncated or bit-flipped entry, or one of a revision that is no longer served, is no session."""
+    place, pool = worker()
+    await pool.set(f"ufo_mcp_demo_{'x' * 32}", damage, TTL)
+    assert not await serves(place, "x" * 32)
+
+
+async def test_sessions_are_told_to_the_observer() -> None:
+    """`session.created` and `session.ended`, once each: the counters are made of them."""
+    place, _ = worker()
+    session = await begin(place)
+    await place.services.sessions.end(place.endpoint, ANONYMOUS, session)
+    await place.services.sessions.end(place.endpoint, ANONYMOUS, session)
+    assert [len(place.observer.named(name)) for name in ("session.created", "session.ended")] == [1, 1]
