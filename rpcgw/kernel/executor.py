@@ -233,7 +233,7 @@ class Executor:
         for listen in listeners:
             try:
                 await fire((listen,), event)
-            except Exception as error:  # noqa: BLE001 -- the outcome is settled; a listener must not take it back
+            except (Exception, SystemExit, KeyboardInterrupt) as error:  # noqa: BLE001 -- the outcome is settled; a listener must not take it back
                 name = getattr(listen, "__qualname__", repr(listen))
                 self._observer.event("listener.error", listener=name, event_type=type(event).__name__, error=error)
 

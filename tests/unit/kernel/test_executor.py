@@ -380,7 +380,9 @@ async def test_a_listener_may_replace_the_error() -> None:
 
 
 @pytest.mark.parametrize(
-    "change", [raising(ValueError("bug")), setting(error="no error")], ids=["raises", "replaces it by something else"]
+    "change",
+    [raising(ValueError("bug")), raising(SystemExit(1)), setting(error="no error")],
+    ids=["raises", "exits", "replaces it by something else"],
 )
 async def test_a_broken_error_listener_does_not_disturb(change: Callable[[Any], None]) -> None:
     """The client gets the error that there was."""
