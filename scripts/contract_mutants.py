@@ -20,7 +20,7 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -32,11 +32,12 @@ TIME_LIMIT = 600
 
 @dataclass(frozen=True)
 class Run:
-    """What pytest said of some tests: those that failed, those whose daemon did not start, and a fault of the run."""
+    """What pytest said of some tests: which failed, which had a daemon that did not start, and a fault of the run."""
 
     red: frozenset[str] = frozenset()
     unstarted: frozenset[str] = frozenset()
     fault: str | None = None
+    told: str = ""
 
 
 def copy_tree(target: Path) -> None:
@@ -85,7 +86,7 @@ def run_tests(tree: Path, nodes: Sequence[str]) -> Run:
         return Run(fault=f"the tests took longer than {TIME_LIMIT} s")
     if done.returncode not in (0, 1) or not report.exists():
         return Run(fault=f"pytest ended with {done.returncode}:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
-    return read_report(report)
+    return replace(read_report(report), told=done.stdout[-4000:])
 
 
 def read_report(report: Path) -> Run:
@@ -149,6 +150,8 @@ def main() -> int:
             sound = run_tests(tree, sorted({node for name in judged for node in nodes[name]}))
         problems += [f"red without any patch: {name}" for name in sorted(sound.red | sound.unstarted)]
         problems += [sound.fault] if sound.fault else []
+        if problems:
+            print(sound.told)
     if not problems:
         with ThreadPoolExecutor(options.jobs) as pool:
             for found in pool.map(lambda name: judge(name, patches[name], nodes[name]), judged):
