@@ -102,7 +102,7 @@ class Observer(Protocol):
     def call_failed(self, call: Call, cause: BaseException, code: int) -> None:
         """What really was raised, for the log; fires once a failure."""
 
-    def event(self, name: str, **fields: Any) -> None:
+    def event(self, name: str, /, **fields: Any) -> None:
         """Anything else worth a log line or a counter (`cache.error`, `session.created`, `guard.refused`, ...)."""
 
 

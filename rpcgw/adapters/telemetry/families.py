@@ -1,0 +1,91 @@
+"""Every metric of rpcgw: its name, what it says, its labels. Named as Prometheus asks; label values are bounded."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rpcgw.adapters.telemetry.slotfile import COUNTER, GAUGE, HISTOGRAM, LEVEL
+
+SECONDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+"""Upper bounds of the duration buckets."""
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """One metric. `limit` is how many combinations of label values there may be; further ones count as `other`."""
+
+    name: str
+    kind: int
+    text: str
+    labels: tuple[str, ...] = ()
+    bounds: tuple[float, ...] = ()
+    limit: int = 1000
+
+    @property
+    def cells(self) -> int:
+        """How many numbers a series has: a histogram has its buckets, the last one unbounded, and the sum."""
+        return len(self.bounds) + 2 if self.kind == HISTOGRAM else 1
+
+
+BUILD_INFO = Family("rpcgw_build_info", LEVEL, "The version that serves, always 1.", ("version",))
+CALLS = Family(
+    "rpcgw_calls_total",
+    COUNTER,
+    "Procedure calls that have ended; a tool result that says isError is a failure here.",
+    ("surface", "group", "version", "method", "outcome"),
+    limit=100_000,
+)
+CALL_SECONDS = Family(
+    "rpcgw_call_duration_seconds",
+    HISTOGRAM,
+    "How long procedure calls took, from acceptance to outcome.",
+    ("surface", "group", "method"),
+    SECONDS,
+    limit=20_000,
+)
+IN_FLIGHT = Family("rpcgw_calls_in_flight", GAUGE, "Procedure calls that are running.")
+REQUESTS = Family(
+    "rpcgw_requests_total", COUNTER, "HTTP requests answered, by endpoint and status.", ("endpoint", "status")
+)
+CACHE_HITS = Family("rpcgw_cache_hits_total", COUNTER, "Calls answered from the result cache.")
+CACHE_MISSES = Family("rpcgw_cache_misses_total", COUNTER, "Calls of cached methods that had to run.")
+CACHE_ERRORS = Family("rpcgw_cache_errors_total", COUNTER, "Reads and writes of the result cache that failed.")
+CACHE_WRITES = Family("rpcgw_cache_writes_total", COUNTER, "Results written to the cache.")
+LOCK_CONFLICTS = Family("rpcgw_lock_conflicts_total", COUNTER, "Calls refused because another one held the lock.")
+SESSIONS_CREATED = Family("rpcgw_sessions_created_total", COUNTER, "MCP sessions opened.")
+SESSIONS_ENDED = Family("rpcgw_sessions_ended_total", COUNTER, "MCP sessions closed by their client.")
+SESSIONS_EXPIRED = Family("rpcgw_sessions_expired_total", COUNTER, "Requests for an MCP session that is gone.")
+GUARD_REFUSALS = Family(
+    "rpcgw_guard_refusals_total", COUNTER, "Requests refused before their body was read, by guard.", ("guard",)
+)
+PLUGINS = Family("rpcgw_plugins", LEVEL, "Plugins by state.", ("state",))
+GENERATION = Family("rpcgw_generation", LEVEL, "The number of the generation that serves.")
+RELOAD_SUCCESS = Family("rpcgw_reload_last_success", LEVEL, "Whether the last reload succeeded.")
+RELOAD_TIME = Family(
+    "rpcgw_reload_last_success_timestamp_seconds", LEVEL, "When a generation last began to serve, since the epoch."
+)
+
+FAMILIES: dict[str, Family] = {
+    family.name: family
+    for family in (
+        BUILD_INFO,
+        CALLS,
+        CALL_SECONDS,
+        IN_FLIGHT,
+        REQUESTS,
+        CACHE_HITS,
+        CACHE_MISSES,
+        CACHE_ERRORS,
+        CACHE_WRITES,
+        LOCK_CONFLICTS,
+        SESSIONS_CREATED,
+        SESSIONS_ENDED,
+        SESSIONS_EXPIRED,
+        GUARD_REFUSALS,
+        PLUGINS,
+        GENERATION,
+        RELOAD_SUCCESS,
+        RELOAD_TIME,
+    )
+}
+"""By name, as series are named in slot files."""

@@ -1,0 +1,282 @@
+"""What happens, as numbers and log lines: the `Observer` of a worker.
+
+A call costs one look-up of what was bound when its method was first called, three additions, and one written line.
+Labels are bounded: a method, group or version that is not in the table counts as `unknown`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import msgspec
+
+from rpcgw.adapters.telemetry import families
+from rpcgw.adapters.telemetry.families import Family
+from rpcgw.adapters.telemetry.log import CURRENT, LEVELS, Log
+from rpcgw.adapters.telemetry.slots import Histogram, Number, Slots
+from rpcgw.api.errors import AsyncError, LockedError, RpcError
+from rpcgw.kernel.call import Call, Done, Failed, Outcome
+
+UNKNOWN = "unknown"
+_LONGEST = 200
+_LINES_A_SECOND = 20
+
+_encode = msgspec.json.Encoder().encode
+
+Methods = Callable[[str, int], Collection[str] | None]
+"""The names of the methods of a group in a version; None where there is no such version."""
+
+
+class CallLine(msgspec.Struct, omit_defaults=True):
+    """The log line of a call; `code` and `message` only where it failed."""
+
+    timestamp: str
+    level: str
+    event: str
+    id: str
+    ray_id: str
+    surface: str
+    group: str
+    version: int
+    method: str
+    outcome: str
+    duration_ms: float
+    principal: str
+    code: int = 0
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Reaction:
+    """What an event of a name does: count in `family` with these fields as labels, and be logged at `level`."""
+
+    level: str = "info"
+    family: Family | None = None
+    labels: tuple[str, ...] = ()
+
+
+REACTIONS: dict[str, Reaction] = {
+    "cache.miss": Reaction("", families.CACHE_MISSES),
+    "cache.write": Reaction("", families.CACHE_WRITES),
+    "cache.error": Reaction("warning", families.CACHE_ERRORS),
+    "cache.damaged": Reaction("warning", families.CACHE_ERRORS),
+    "lock.error": Reaction("error"),
+    "lock.lost": Reaction("warning"),
+    "session.created": Reaction("debug", families.SESSIONS_CREATED),
+    "session.ended": Reaction("debug", families.SESSIONS_ENDED),
+    "session.expired": Reaction("debug", families.SESSIONS_EXPIRED),
+    "session.store_error": Reaction("error"),
+    "guard.refused": Reaction("warning", families.GUARD_REFUSALS, ("guard",)),
+    "envelope.refused": Reaction("info"),
+    "listener.error": Reaction("error"),
+    "request": Reaction("", families.REQUESTS, ("endpoint", "status")),
+}
+"""By the event's name; without a level it is only counted. Others are logged: as an error where they carry an
+exception, else at `info`. Cache hits and lock conflicts are no events: calls end in them."""
+
+_GUARDS = {401: "token", 403: "origin or token", 405: "method", 413: "size", 415: "media type", 421: "host"}
+
+
+class _Calls:
+    """What is bound to one surface, group, version and method. Outcomes are bound when they first come."""
+
+    __slots__ = ("_labels", "_middles", "_outcomes", "_slots", "method", "seconds")
+
+    def __init__(self, slots: Slots, surface: str, group: str, version: str, method: str) -> None:
+        self._slots = slots
+        self._labels = (surface, group, version, method)
+        self.method = method
+        self._outcomes: dict[str, Number] = {}
+        self._middles: dict[str, str] = {}
+        self.seconds: Histogram = slots.histogram(families.CALL_SECONDS, surface, group, method)
+
+    def outcome(self, name: str) -> Number:
+        known = self._outcomes.get(name)
+        if known is None:
+            known = self._outcomes[name] = self._slots.number(families.CALLS, *self._labels, name)
+        return known
+
+    def middle(self, call: Call, outcome: str) -> str:
+        """The part of a call's JSON line that is the same for each call that succeeds."""
+        known = self._middles.get(outcome)
+        if known is None:
+            fields = {"surface": call.surface, "group": call.group, "version": call.version, "method": call.method}
+            text = _encode({**fields, "outcome": outcome}).decode()
+            known = self._middles[outcome] = f',{text[1:-1]},"duration_ms":'
+        return known
+
+
+class Telemetry:
+    """`rpcgw.kernel.ports.Observer` over the worker's slot file and its log."""
+
+    def __init__(self, slots: Slots, log: Log, methods: Methods, *, calls: bool = True) -> None:
+        self._slots = slots
+        self._log = log
+        self._methods = methods
+        self._floor = log.level if calls else 1 << 30
+        self._json = log.form == "json"
+        self._calls: dict[tuple[str, str, int, str], _Calls] = {}
+        self._counted: dict[tuple[object, ...], Number] = {}
+        self._in_flight = slots.number(families.IN_FLIGHT)
+        self._conflicts = slots.number(families.LOCK_CONFLICTS)
+        self._hits = slots.number(families.CACHE_HITS)
+        self._throttle = _Throttle(_LINES_A_SECOND)
+
+    def call_started(self, call: Call) -> None:
+        """Count it in flight, and let what its code logs carry its ids."""
+        self._in_flight.add()
+        CURRENT.set(call)
+
+    def call_finished(self, call: Call, outcome: Outcome, seconds: float) -> None:
+        """One sample and one line."""
+        CURRENT.set(None)
+        self._in_flight.add(-1.0)
+        name = "success" if type(outcome) is Done and not outcome.cached else self._named(outcome)
+        series = self._calls.get((call.surface, call.group, call.version, call.method)) or self._bind(call)
+        series.outcome(name).add()
+        series.seconds.observe(seconds)
+        level = "info" if type(outcome) is Done else _level(outcome)
+        if LEVELS[level] < self._floor:
+            return
+        if self._json and level == "info" and type(outcome) is Done and series.method == call.method:
+            self._quick_line(call, series.middle(call, name), seconds)
+        else:
+            self._line(call, outcome, name, level, seconds)
+
+    def call_failed(self, call: Call, cause: BaseException, code: int) -> None:
+        """The traceback of what nobody raised on purpose; everything else is in the call's line."""
+        if not isinstance(cause, RpcError) or (cause.category == "server" and cause.__cause__ is not None):
+            self._log.write(
+                "call.failed",
+                "error",
+                id=call.id,
+                ray_id=call.ray_id,
+                group=call.group,
+                version=call.version,
+                method=call.method[:_LONGEST],
+                code=code,
+                exception=cause,
+            )
+
+    def event(self, name: str, /, **fields: Any) -> None:
+        """Count it and log it, as `REACTIONS` says; of one name so many lines a second, then their number.
+
+        A field `level` sets the level of a name without reaction; an exception in `error` brings its traceback along.
+        """
+        level = fields.pop("level", "info")
+        if isinstance(error := fields.get("error"), BaseException):
+            fields.setdefault("exception", error)
+        reaction = REACTIONS.get(name)
+        if reaction is not None:
+            level = reaction.level
+            if reaction.family is not None:
+                self._count(
+                    reaction.family, [fields.get(label) or _missing(label, fields) for label in reaction.labels]
+                )
+        elif "exception" in fields:
+            level = "error"
+        if LEVELS.get(level, 0) >= self._log.level and (suppressed := self._throttle.allows(name)) is not None:
+            self._log.write(name, level, **fields, **({"suppressed": suppressed} if suppressed else {}))
+
+    def _count(self, family: Family, labels: list[object]) -> None:
+        key = (family.name, *labels)
+        known = self._counted.get(key)
+        if known is None:
+            known = self._slots.number(family, *map(str, labels))
+            if len(self._counted) < family.limit:
+                self._counted[key] = known
+        known.add()
+
+    def _named(self, outcome: Outcome) -> str:
+        if isinstance(outcome, Done):
+            self._hits.add()
+            return "cached"
+        name = _outcome(outcome)
+        if name == "locked":
+            self._conflicts.add()
+        return name
+
+    def _bind(self, call: Call) -> _Calls:
+        methods = self._methods(call.group, call.version)
+        group, version = (UNKNOWN, 0) if methods is None else (call.group, call.version)
+        method = call.method if methods is not None and call.method in methods else UNKNOWN
+        key = (call.surface, group, version, method)
+        series = self._calls.get(key)
+        if series is None:
+            shown = str(version) if version else UNKNOWN
+            series = self._calls[key] = _Calls(self._slots, call.surface, group, shown, method)
+        return series
+
+    def _line(self, call: Call, outcome: Outcome, name: str, level: str, seconds: float) -> None:
+        line = CallLine(
+            self._log.now(),
+            level,
+            "call",
+            call.id,
+            call.ray_id,
+            call.surface,
+            call.group,
+            call.version,
+            call.method[:_LONGEST],
+            name,
+            round(seconds * 1e3, 3),
+            call.principal.name,
+        )
+        if type(outcome) is Failed:
+            line.code = outcome.code
+            line.message = outcome.message[:_LONGEST]
+        self._log.line(msgspec.to_builtins(line))
+
+    def _quick_line(self, call: Call, middle: str, seconds: float) -> None:
+        """The same line for nearly all calls, in JSON, of parts that are ready; `id` is letters and digits (`Ids`)."""
+        ray_id = _encode(call.ray_id).decode() if call.ray_id else '""'
+        head = f'{{"timestamp":"{self._log.now()}","level":"info","event":"call","id":"{call.id}","ray_id":{ray_id}'
+        self._log.raw(f'{head}{middle}{seconds * 1e3:.3f},"principal":{_quoted(call.principal.name)}}}\n'.encode())
+
+
+class _Throttle:
+    """So many lines of a name in a second; the next second's first one says how many were left out."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._seen: dict[str, tuple[int, int]] = {}
+
+    def allows(self, name: str) -> int | None:
+        """None where the line is to be left out; else how many were, before it."""
+        second = int(time.monotonic())
+        since, count = self._seen.get(name, (second, 0))
+        if since == second:
+            self._seen[name] = (second, count + 1)
+            return 0 if count < self._limit else None
+        self._seen[name] = (second, 1)
+        return max(0, count - self._limit)
+
+
+@lru_cache(1024)
+def _quoted(name: str) -> str:
+    return _encode(name).decode()
+
+
+def _outcome(failed: Failed) -> str:
+    """What a failure counts as: the caller's fault, another call's lock, time, or an error."""
+    error = failed.error
+    if isinstance(error, LockedError):
+        return "locked"
+    if isinstance(error, AsyncError):
+        return "timeout"
+    return "refused" if error.category in ("user", "security") else "error"
+
+
+def _level(outcome: Outcome) -> str:
+    assert isinstance(outcome, Failed), "only failures have levels of their own"
+    if isinstance(outcome.error, LockedError | AsyncError):
+        return "warning"
+    return {"user": "info", "procedure": "info", "security": "warning", "server": "error"}[outcome.error.category]
+
+
+def _missing(label: str, fields: dict[str, Any]) -> object:
+    return _GUARDS.get(fields.get("status", 0), UNKNOWN) if label == "guard" else UNKNOWN

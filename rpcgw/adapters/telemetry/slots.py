@@ -1,0 +1,80 @@
+"""What the code counts with: counters, gauges and histograms bound to cells of a slot file. Standard library only.
+
+Bind once, then count: an increment is one addition in mapped memory, with no look-up and no lock. Not for threads:
+two of them may lose an increment to each other.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+
+from rpcgw.adapters.telemetry.families import FAMILIES, Family
+from rpcgw.adapters.telemetry.slotfile import SlotFile, series_name
+
+OTHER = "other"
+"""What every label says once a family has as many series as it may have."""
+
+
+class Number:
+    """One counter, gauge or level."""
+
+    __slots__ = ("_start", "_view")
+
+    def __init__(self, view: memoryview[float], start: int) -> None:
+        self._view = view
+        self._start = start
+
+    def add(self, amount: float = 1.0) -> None:
+        """Count up, or down where it is a gauge."""
+        self._view[self._start] += amount
+
+    def set(self, value: float) -> None:
+        """Say how things stand; for gauges and levels."""
+        self._view[self._start] = value
+
+
+class Histogram:
+    """One distribution: buckets, the last one unbounded, and the sum of all values."""
+
+    __slots__ = ("_bounds", "_start", "_sum", "_view")
+
+    def __init__(self, view: memoryview[float], start: int, bounds: Sequence[float]) -> None:
+        self._view = view
+        self._start = start
+        self._bounds = bounds
+        self._sum = start + len(bounds) + 1
+
+    def observe(self, value: float) -> None:
+        """Count a value in the first bucket whose bound is not below it."""
+        view = self._view
+        view[self._start + bisect_left(self._bounds, value)] += 1.0
+        view[self._sum] += value
+
+
+class Slots:
+    """Hands out the series of a slot file, each family within its limit."""
+
+    def __init__(self, file: SlotFile) -> None:
+        self._file = file
+        self._left = {family.name: family.limit for family in FAMILIES.values()}
+        self._known: set[bytes] = set()
+
+    def number(self, family: Family, *labels: str) -> Number:
+        """The counter, gauge or level with these values for the family's labels."""
+        return Number(*self._file.series(family.kind, self._name(family, labels)))
+
+    def histogram(self, family: Family, *labels: str) -> Histogram:
+        """The histogram with these values for the family's labels."""
+        view, start = self._file.series(family.kind, self._name(family, labels), family.cells)
+        return Histogram(view, start, family.bounds)
+
+    def _name(self, family: Family, labels: Sequence[str]) -> bytes:
+        name = series_name(family.name, labels)
+        if name in self._known:
+            return name
+        if self._left[family.name] <= 0:
+            return series_name(family.name, [OTHER] * len(labels))
+        self._left[family.name] -= 1
+        self._known.add(name)
+        return name
