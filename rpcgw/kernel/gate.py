@@ -47,8 +47,9 @@ def validator(schema: Any) -> jsonschema_rs.Draft202012Validator:
     """A compiled JSON Schema (2020-12). Patterns are matched in linear time; `format` is an annotation.
 
     Raises:
-        jsonschema_rs.ValidationError: The schema is not valid, or a pattern needs look-around or back-references.
-        jsonschema_rs.ReferencingError: A reference leads nowhere; nothing is fetched.
+        jsonschema_rs.ValidationError: The schema is not valid, a pattern needs look-around or back-references, or a
+            reference leads out of the schema: nothing is fetched.
+        jsonschema_rs.ReferencingError: A reference leads nowhere in the schema.
     """
     return jsonschema_rs.Draft202012Validator(
         schema, validate_formats=False, pattern_options=jsonschema_rs.RegexOptions(), offline=True

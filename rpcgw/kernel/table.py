@@ -23,6 +23,8 @@ from rpcgw.kernel.schema import Description, Property, describe, input_schema, o
 from rpcgw.kernel.signature import Param, Signature, describe_hint, place_of
 from rpcgw.kernel.versions import arrange
 
+__all__ = ["MethodTable", "Registration", "compile_methods"]
+
 _Spec = TypeVar("_Spec")
 
 
