@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, TypeVar
-from urllib.parse import urlsplit
 
 from rpcgw.api.problems import Problem
+from rpcgw.config.addresses import allowed_hosts, allowed_origins, bind_addresses, public_url
 from rpcgw.config.document import Document
 from rpcgw.config.pools import build_pools
 from rpcgw.config.routes import OWN_PATHS, build_routes
@@ -30,7 +30,6 @@ from rpcgw.config.settings import (
 from rpcgw.config.sources import absolute, beside
 
 _T = TypeVar("_T")
-_DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +45,8 @@ class Surroundings:
 def build_settings(gateway: Document, routes_file: Document, around: Surroundings) -> tuple[Settings, list[Problem]]:
     """The settings, and what the schemas could not see."""
     server, problems = _server(gateway, around)
+    origins, wrong = allowed_origins(gateway)
+    problems += wrong
     metrics = Metrics(**gateway.get("metrics", default={}))
     routes, wrong = build_routes(routes_file, (*OWN_PATHS, metrics.path) if metrics.enabled else OWN_PATHS)
     problems += wrong
@@ -68,7 +69,7 @@ def build_settings(gateway: Document, routes_file: Document, around: Surrounding
         docs=_filled(Docs, gateway.get("ufo_json_rpc", "docs", default={})),
         logging=_logging(gateway, around),
         metrics=metrics,
-        cors=Cors(tuple(_origin(text) for text in gateway.get("cors", "allowed_origins", default=[]))),
+        cors=Cors(origins),
         security=security,
         mcp=_mcp(gateway),
         calls=_calls(gateway),
@@ -107,34 +108,12 @@ def _state_dir(document: Document, around: Surroundings) -> str:
 
 def _server(document: Document, around: Surroundings) -> tuple[Server, list[Problem]]:
     given = document.get("server", default={})
-    bind, problems = _bind(document, around, given.get("bind", list(Server().bind)))
-    public_url = given.get("public_url")
-    server = _filled(
-        Server,
-        given,
-        bind=bind,
-        public_url=public_url.rstrip("/") if public_url else None,
-        allowed_hosts=tuple(name.lower() for name in given.get("allowed_hosts", [])),
-        timeouts=Timeouts(**given.get("timeouts", {})),
-    )
-    return server, problems
-
-
-def _bind(document: Document, around: Surroundings, given: str | list[str]) -> tuple[tuple[str, ...], list[Problem]]:
-    addresses = [given] if isinstance(given, str) else given
-    problems: list[Problem] = []
-    found: list[str] = []
-    for at, address in enumerate(addresses):
-        path = ("server", "bind") if isinstance(given, str) else ("server", "bind", at)
-        kind, _, rest = address.rpartition(":")
-        if kind == "unix" or address.startswith("unix:"):
-            address = f"unix:{_path(document, around, address.removeprefix('unix:'))}"  # noqa: PLW2901 -- made absolute
-        elif int(rest) > 65535:
-            problems.append(document.problem(path, "out-of-range", f"The port of {address} must be at most 65535."))
-        if address in found and not address.endswith(":0"):
-            problems.append(document.problem(path, "bad-value", f'"server.bind" names {address} twice.'))
-        found.append(address)
-    return tuple(found), problems
+    bind, wrong_bind = bind_addresses(document, lambda path: _path(document, around, path))
+    url, wrong_url = public_url(document)
+    hosts, wrong_hosts = allowed_hosts(document)
+    timeouts = Timeouts(**given.get("timeouts", {}))
+    server = _filled(Server, given, bind=bind, public_url=url, allowed_hosts=hosts, timeouts=timeouts)
+    return server, [*wrong_bind, *wrong_url, *wrong_hosts]
 
 
 def _plugins(document: Document, around: Surroundings) -> PluginSettings:
@@ -156,13 +135,6 @@ def _translations(document: Document, around: Surroundings) -> Translations:
 def _logging(document: Document, around: Surroundings) -> Logging:
     found = _filled(Logging, document.get("logging", default={}))
     return replace(found, format="console") if around.dev else found
-
-
-def _origin(text: str) -> str:
-    """An origin as browsers send it: lower case, no default port."""
-    parts = urlsplit(text.lower())
-    scheme, _, host = text.lower().partition("://")
-    return f"{scheme}://{host.rpartition(':')[0]}" if parts.port == _DEFAULT_PORTS.get(scheme, -1) else text.lower()
 
 
 def _mcp(document: Document) -> dict[str, McpSettings]:

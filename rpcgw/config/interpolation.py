@@ -133,7 +133,8 @@ class Variables:
             return value
         if match["how"] == ":-":
             return match["rest"]
-        reason = f": {match['rest']}" if match["rest"] else "."
+        message = " ".join(match["rest"].split())
+        reason = f": {message}" if message else "."
         raise _Wrong("env-unset", f"The environment variable {match['name']} is not set or empty{reason}")
 
     def _processed(self, inner: str) -> Any:

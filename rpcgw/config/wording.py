@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import json
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -18,6 +19,7 @@ _TYPES = {
 }
 
 _SHOWN = 60
+_CREDENTIALS = re.compile(r"://[^/\s]*@")
 
 
 def type_names(names: str | Iterable[str]) -> str:
@@ -27,9 +29,10 @@ def type_names(names: str | Iterable[str]) -> str:
 
 
 def quoted(text: str) -> str:
-    """Text in double quotes, control characters escaped, cut where it is long."""
+    """Text in double quotes: control characters escaped, credentials of a URL left out, cut where it is long."""
+    text = _CREDENTIALS.sub("://...@", text)
     shown = text if len(text) <= _SHOWN else text[: _SHOWN - 3] + "..."
-    return json.dumps(shown, ensure_ascii=False)
+    return json.dumps(shown, ensure_ascii=not shown.isprintable())
 
 
 def choices(names: Iterable[str]) -> str:
