@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import click
@@ -14,11 +16,12 @@ from rpcgw.cli.options import UnknownNameError
 from rpcgw.cli.problems import PROBLEMS, print_problems
 from rpcgw.cli.show import as_json
 from rpcgw.daemon.runtime import open_runtime
-from rpcgw.daemon.wiring import command_observer
+from rpcgw.daemon.telemetry import command_telemetry
 from rpcgw.gateway.listing import version_number
 from rpcgw.gateway.model import Gateway
 from rpcgw.kernel.call import Call, Done, Outcome
 from rpcgw.kernel.method import Method
+from rpcgw.kernel.ports import Observer
 
 
 def method_named(gateway: Gateway, group: str, version: str, name: str) -> Method:
@@ -61,29 +64,35 @@ def _json(text: str) -> dict[str, Any] | list[Any]:
 
 def run(gateway: Gateway, method: Method, group: str, version: str, params: dict[str, Any] | list[Any]) -> Outcome:
     """Run one call; what follows the answer (`rpc.post_response`) has run as well when it returns."""
-
-    async def once() -> Outcome:
-        async with open_runtime(gateway, command_observer(gateway)) as runtime:
-            outcome = await runtime.executor.execute(
-                Call(
-                    method=method.name,
-                    group=group,
-                    version=version_number(version) or 1,
-                    params=params,
-                    id=runtime.ids.token(),
-                    surface="cli",
-                    locale=gateway.settings.translations.default_locale,
-                )
-            )
-            if isinstance(outcome, Done) and outcome.after is not None:
-                await outcome.after()
-            return outcome
-
     try:
-        return asyncio.run(once())
+        with command_telemetry(gateway) as observer:
+            return asyncio.run(_once(gateway, observer, partial(_call, gateway, method, group, version, params)))
     except ConfigError as error:
         print_problems(error.problems)
         raise click.exceptions.Exit(PROBLEMS) from None
+
+
+async def _once(gateway: Gateway, observer: Observer, call: Callable[[str], Call]) -> Outcome:
+    async with open_runtime(gateway, observer) as runtime:
+        outcome = await runtime.executor.execute(call(runtime.ids.token()))
+        if isinstance(outcome, Done) and outcome.after is not None:
+            await outcome.after()
+        return outcome
+
+
+def _call(
+    gateway: Gateway, method: Method, group: str, version: str, params: dict[str, Any] | list[Any], call_id: str
+) -> Call:
+    return Call(
+        method=method.name,
+        group=group,
+        version=version_number(version) or 1,
+        params=params,
+        id=call_id,
+        ray_id=call_id,
+        surface="cli",
+        locale=gateway.settings.translations.default_locale,
+    )
 
 
 def show(outcome: Outcome) -> None:

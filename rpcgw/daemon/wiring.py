@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from pathlib import Path
 
+from rpcgw.adapters.telemetry.log import Log
 from rpcgw.api.errors import ConfigError
 from rpcgw.api.problems import Place, Problem
 from rpcgw.daemon.compiled import Compiled, Part, Running, Slot
@@ -16,6 +18,7 @@ from rpcgw.daemon.compiling import compile_gateway
 from rpcgw.daemon.options import Needs, Options
 from rpcgw.daemon.revocations import SharedRevocations
 from rpcgw.daemon.runtime import Runtime, open_runtime
+from rpcgw.daemon.telemetry import metrics_directory, worker_telemetry
 from rpcgw.endpoints import mcp, rpc
 from rpcgw.endpoints.sessions import Sessions
 from rpcgw.exchange import Entrance
@@ -69,6 +72,8 @@ class Generation:
             pre_stop=timeouts.pre_stop,
             log_format=settings.logging.format,
             state_dir=settings.state_dir,
+            metrics_dir=metrics_directory(self.gateway),
+            watched=_watched(self.gateway),
             plugins=tuple(plugin.name for plugin in self.gateway.running),
         )
 
@@ -85,17 +90,38 @@ class Generation:
             ConfigError: Something cannot be opened that the operator or a plugin's author has to mend.
         """
         gateway = self.gateway
-        observer = open_telemetry(gateway, slot)
-        async with open_runtime(gateway, observer) as runtime:
-            revocations = SharedRevocations(Path(gateway.settings.state_dir, "run", "revocations"))
-            try:
+        with worker_telemetry(gateway, slot) as told, closing(_revocations(gateway)) as revocations:
+            _log_plugins(gateway, slot, told.log)
+            async with open_runtime(gateway, told.observer, exhausted=_end_worker) as runtime:
                 yield Running(
                     entrances=_entrances(runtime, revocations),
-                    report=observer.event,
+                    report=told.observer.event,
                     parts=partial(_parts, runtime),
+                    scrape=told.scrape,
+                    reopen=told.log.reopen,
+                    reloaded=told.reloaded,
                 )
-            finally:
-                revocations.close()
+
+
+def _revocations(gateway: Gateway) -> SharedRevocations:
+    return SharedRevocations(Path(gateway.settings.state_dir, "run", "revocations"))
+
+
+def _log_plugins(gateway: Gateway, slot: Slot, log: Log) -> None:
+    """Once a generation: which plugin is out, with its traceback, and which was found twice."""
+    if slot.number > 0:
+        return
+    for note in gateway.notes:
+        log.write("plugin.twice", "info", text=note)
+    for plugin in gateway.plugins:
+        if plugin.state == "quarantined":
+            fields = {"plugin": plugin.name, "location": plugin.location, "reason": plugin.reason}
+            log.write("plugin.quarantined", "error", **fields, traceback=plugin.traceback)
+
+
+def _end_worker() -> None:
+    """Threads are stuck beyond repair: drain, end, and be replaced by the supervisor."""
+    signal.raise_signal(signal.SIGTERM)
 
 
 def _entrances(runtime: Runtime, revocations: Revocations) -> list[Entrance]:
@@ -108,6 +134,15 @@ def _entrances(runtime: Runtime, revocations: Revocations) -> list[Entrance]:
         *chain.from_iterable(rpc.entrances(route.endpoint, route.policy, for_rpc) for route in gateway.rpc),
         *chain.from_iterable(mcp.entrances(route.endpoint, route.policy, for_mcp) for route in gateway.mcp),
     ]
+
+
+def _watched(gateway: Gateway) -> tuple[str, ...]:
+    """What `--dev` looks at for changes."""
+    settings = gateway.settings
+    directory = str(Path(settings.source).resolve().parent)
+    places = (settings.plugins.directory, settings.translations.directory, *(p.location for p in gateway.plugins))
+    found = [place for place in places if Path(place).exists() and "site-packages" not in place]
+    return tuple(dict.fromkeys([directory, *found]))
 
 
 async def _parts(runtime: Runtime) -> list[Part]:

@@ -1,0 +1,103 @@
+"""Logs and metrics of one process: a worker's own slot file, or, for a command, memory that nobody scrapes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from rpcgw import __version__
+from rpcgw.adapters.telemetry import families
+from rpcgw.adapters.telemetry.collector import Exposition
+from rpcgw.adapters.telemetry.log import Log
+from rpcgw.adapters.telemetry.observer import Telemetry
+from rpcgw.adapters.telemetry.sink import Sink
+from rpcgw.adapters.telemetry.slotfile import SlotFile, slot_name
+from rpcgw.adapters.telemetry.slots import Slots
+from rpcgw.config.settings import Logging
+from rpcgw.daemon.compiled import Scrape, Slot
+from rpcgw.gateway.model import Gateway
+
+METRICS = "run/metrics"
+"""Where in `state_dir` the slot files lie."""
+
+
+def metrics_directory(gateway: Gateway) -> str:
+    """Where the workers' slot files lie; empty where nobody is to scrape them."""
+    settings = gateway.settings
+    return str(Path(settings.state_dir, METRICS)) if settings.metrics.enabled else ""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerTelemetry:
+    """What a worker tells the world with."""
+
+    observer: Telemetry
+    log: Log
+    slots: Slots
+    scrape: Scrape | None
+
+    def reloaded(self, success: bool, at: float) -> None:  # noqa: FBT001 -- as the worker is told
+        """The last reload's outcome and time (seconds since the epoch), as gauges."""
+        self.slots.number(families.RELOAD_SUCCESS).set(float(success))
+        self.slots.number(families.RELOAD_TIME).set(at)
+
+
+@contextmanager
+def worker_telemetry(gateway: Gateway, slot: Slot) -> Iterator[WorkerTelemetry]:
+    """The telemetry of one worker; takes over what structlog and logging are given in this process."""
+    settings = gateway.settings
+    directory = metrics_directory(gateway)
+    log = _log(settings.logging)
+    log.install()
+    file = _slot_file(directory, slot)
+    slots = Slots(file)
+    if directory and file.trouble:
+        log.write("metrics.failed", "warning", reason=file.trouble)
+    scrape = Scrape(Exposition(directory).read, settings.metrics.path) if directory else None
+    made = WorkerTelemetry(_observer(gateway, slots, log), log, slots, scrape)
+    _describe(gateway, slot, slots)
+    try:
+        yield made
+    finally:
+        file.close()
+
+
+@contextmanager
+def command_telemetry(gateway: Gateway) -> Iterator[Telemetry]:
+    """For a command: warnings and errors on stderr, no metrics."""
+    log = _log(replace(gateway.settings.logging, level="warning", format="console"))
+    log.install()
+    file = SlotFile("/dev/null")
+    try:
+        yield _observer(gateway, Slots(file), log)
+    finally:
+        file.close()
+
+
+def _log(settings: Logging) -> Log:
+    return Log(settings, Sink())
+
+
+def _observer(gateway: Gateway, slots: Slots, log: Log) -> Telemetry:
+    return Telemetry(slots, log, gateway.table.methods, calls=gateway.settings.logging.calls)
+
+
+def _slot_file(directory: str, slot: Slot) -> SlotFile:
+    if not directory:
+        return SlotFile("/dev/null")
+    Path(directory).mkdir(parents=True, exist_ok=True)
+    return SlotFile(str(Path(directory, slot_name(slot.generation, slot.number))))
+
+
+def _describe(gateway: Gateway, slot: Slot, slots: Slots) -> None:
+    """What is known when the worker begins; a reload that is refused is told to it later."""
+    slots.number(families.BUILD_INFO, __version__).set(1.0)
+    slots.number(families.GENERATION).set(float(slot.generation))
+    slots.number(families.RELOAD_SUCCESS).set(1.0)
+    slots.number(families.RELOAD_TIME).set(time.time())
+    for state in ("loaded", "quarantined"):
+        count = sum(plugin.state == state for plugin in gateway.plugins)
+        slots.number(families.PLUGINS, state).set(float(count))
