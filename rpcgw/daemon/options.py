@@ -6,6 +6,11 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 
+def _with_tuples(message: dict[str, Any]) -> dict[str, Any]:
+    """JSON has no tuples."""
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in message.items()}
+
+
 @dataclass(frozen=True, slots=True)
 class Options:
     """What the person who starts the daemon says; each of it beats the file.
@@ -35,7 +40,7 @@ class Options:
     @classmethod
     def from_message(cls, message: dict[str, Any]) -> Options:
         """Back from the control socket."""
-        return cls(**{**message, "bind": tuple(message["bind"]), "serving": tuple(message["serving"])})
+        return cls(**_with_tuples(message))
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +49,8 @@ class Needs:
 
     `keep_alive`, `reload`, `grace`, `pre_stop` are `server.timeouts`. `boot` is how long workers may take to become
     ready, `blocked` how long a worker's loop may stand still before the worker is ended. `plugins` names those that
-    serve.
+    serve. `metrics_dir` is where the workers' slot files lie (empty: there are none), and `watched` the files and
+    directories that `--dev` watches (empty: the configuration's directory).
     """
 
     bind: tuple[str, ...]
@@ -57,7 +63,9 @@ class Needs:
     blocked: float = 30.0
     log_format: str = "json"
     state_dir: str = ""
+    metrics_dir: str = ""
     plugins: tuple[str, ...] = ()
+    watched: tuple[str, ...] = ()
 
     def to_message(self) -> dict[str, Any]:
         """A form for the control socket."""
@@ -66,4 +74,4 @@ class Needs:
     @classmethod
     def from_message(cls, message: dict[str, Any]) -> Needs:
         """Back from the control socket."""
-        return cls(**{**message, "bind": tuple(message["bind"]), "plugins": tuple(message["plugins"])})
+        return cls(**_with_tuples(message))

@@ -19,6 +19,7 @@ from itertools import count
 
 from rpcgw.api.problems import Problem
 from rpcgw.daemon.channel import Message
+from rpcgw.daemon.counters import Counters
 from rpcgw.daemon.generation import Generation, Member, Refused
 from rpcgw.daemon.lines import Lines
 from rpcgw.daemon.notify import Notifier
@@ -60,6 +61,7 @@ class Supervisor:
         self._generations: list[Generation] = []
         self._draining: set[asyncio.Task[None]] = set()
         self._tasks: set[asyncio.Task[None]] = set()
+        self._counters = Counters("", lines)
         self._reloaded: Message | None = None
         self._numbers = count(1)
         self._orphans: set[int] = set()
@@ -170,17 +172,25 @@ class Supervisor:
             for problem in generation.warnings:
                 self._log_problem(problem)
             self._lines("compiled", generation=generation.number, seconds=took)
-            if not self._listeners:
-                self._bind(generation.needs.bind)
+            if self._current is None:
+                self._prepare(generation)
             await generation.populate(self._listeners)
         except Refused:
-            self._generations.remove(generation)
+            self._forget(generation)
             raise
         return generation
 
-    def _bind(self, addresses: Sequence[str]) -> None:
-        for address in addresses:
-            self._listeners.append(listen(address))
+    def _prepare(self, first: Generation) -> None:
+        """What is made once in a daemon's life, and needs to know the configuration."""
+        self._counters = Counters(first.needs.metrics_dir, self._lines)
+        self._counters.begin()
+        if not self._listeners:
+            for address in first.needs.bind:
+                self._listeners.append(listen(address))
+
+    def _forget(self, generation: Generation) -> None:
+        self._generations.remove(generation)
+        self._counters.generation_gone(generation.number, generation.needs.workers)
 
     def _say_ready(self) -> None:
         assert self._current is not None, "a generation serves"
@@ -213,7 +223,8 @@ class Supervisor:
             self._replace(old, new)
             self._lines("reload.done", generation=new.number, seconds=round(time.monotonic() - began, 3))
         self._reloaded = {"do": "reloaded", "success": new is not old, "at": time.time()}
-        new.tell(self._reloaded)
+        for generation in self._generations:
+            generation.tell(self._reloaded)
         self._say_ready()
 
     def _replace(self, old: Generation, new: Generation) -> None:
@@ -241,8 +252,7 @@ class Supervisor:
 
     async def _retire(self, generation: Generation, grace: float) -> None:
         await generation.retire(grace, None)
-        if generation in self._generations:
-            self._generations.remove(generation)
+        self._forget(generation)
         self._lines("drained", generation=generation.number)
 
     # Workers
@@ -255,6 +265,7 @@ class Supervisor:
 
     def _member_gone(self, generation: Generation, member: Member, code: int | None) -> None:
         expected = generation.retiring or self._stop.is_set()
+        self._counters.worker_gone(generation.number, member.slot)
         self._lines(
             "worker.gone",
             level="info" if expected else "warning",

@@ -59,6 +59,7 @@ class Worker:
         self._lines = Lines(compiled.needs.log_format)
         self._drain: asyncio.Event = asyncio.Event()
         self._order = ORPHANED
+        self._door: Door | None = None
         self._early: list[Message] = []
         self._handlers: Mapping[str, Callable[[Message], None]] = {"drain": self._drained}
 
@@ -85,6 +86,7 @@ class Worker:
             keep_alive=self._compiled.needs.keep_alive,
         )
         await door.open(listeners)
+        self._door = door
         self._handle(running, door)
         self._control.send({"is": "ready"})
         await self._drain.wait()
@@ -144,6 +146,8 @@ class Worker:
         if not self._drain.is_set():
             self._order = order
             self._drain.set()
+        elif self._door is not None:  # it drains after a reload, and now the daemon is to end
+            self._door.hurry(order.grace, order.idle)
 
     def _misconfigured(self, error: ConfigError) -> int:
         for problem in error.problems:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
 from aiohttp import web
@@ -54,13 +54,12 @@ class Share:
 class Connections:
     """The open connections, counted from `accept` on, so that no copy is made to count them."""
 
-    def __init__(self, share: Share) -> None:
+    def __init__(self, share: Share, on_empty: Callable[[], None]) -> None:
         self.share = share
+        self._on_empty = on_empty
         self._open: set[Connection] = set()
         self._count = 0
         self._away = True
-        self._empty = asyncio.Event()
-        self._empty.set()
 
     def __iter__(self) -> Iterator[Connection]:
         return iter(list(self._open))
@@ -96,19 +95,8 @@ class Connections:
         self._count += by
         if not self._away:
             self.share.publish(self._count)
-        if self._count:
-            self._empty.clear()
-        else:
-            self._empty.set()
-
-    async def gone(self, within: float) -> bool:
-        """Wait until no connection is open; False after `within` seconds."""
-        try:
-            async with asyncio.timeout(max(within, 0.0)):
-                await self._empty.wait()
-        except TimeoutError:
-            return False
-        return True
+        if not self._count:
+            self._on_empty()
 
 
 class Connection(web.RequestHandler):

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import socket
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 
 from aiohttp import web
@@ -40,7 +42,9 @@ class Door:
         self._keep_alive = keep_alive
         self._state = State()
         self._afterwards = Afterwards(report)
-        self._connections = Connections(share or Share.alone())
+        self._wake = asyncio.Event()
+        self._ends = self._idle_ends = math.inf
+        self._connections = Connections(share or Share.alone(), self._wake.set)
         self._acceptors: list[Acceptor] = []
         app = build(entrances, parts=parts, report=report, scrape=scrape, state=self._state, after=self._afterwards)
         self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
@@ -75,20 +79,37 @@ class Door:
         Every answer says `Connection: close`. Idle connections end by their keep-alive timer, or after `idle` seconds;
         calls that still run when the grace is over are cancelled and answered 503.
         """
-        ends = asyncio.get_running_loop().time() + grace
         self._state.draining = True
+        self.hurry(grace, idle)
         self._connections.leave()
         for acceptor in self._acceptors:
             acceptor.close()
-        if idle is not None and not await self._connections.gone(min(idle, grace)):
-            self._end(idle_only=True)
-        if not await self._connections.gone(self._left(ends)):
+        await self._wait()
+        if len(self._connections):
             await self._cut()
-        await self._afterwards.finish(self._left(ends), LAST_WORDS)
+        left = max(self._ends - asyncio.get_running_loop().time(), 0.0)
+        await self._afterwards.finish(left, LAST_WORDS)
         await self._runner.cleanup()
 
-    def _left(self, ends: float) -> float:
-        return max(ends - asyncio.get_running_loop().time(), 0.0)
+    def hurry(self, grace: float, idle: float | None) -> None:
+        """Shorten a drain that has begun; times count from now, and longer ones change nothing."""
+        now = asyncio.get_running_loop().time()
+        self._ends = min(self._ends, now + grace)
+        self._idle_ends = min(self._idle_ends, math.inf if idle is None else now + idle)
+        self._wake.set()
+
+    async def _wait(self) -> None:
+        """Until no connection is open or the grace is over; idle ones are closed when their time has come."""
+        loop = asyncio.get_running_loop()
+        while len(self._connections) and (now := loop.time()) < self._ends:
+            if now >= self._idle_ends:
+                self._end(idle_only=True)
+            self._wake.clear()
+            with suppress(TimeoutError):
+                async with asyncio.timeout_at(
+                    self._ends if now >= self._idle_ends else min(self._ends, self._idle_ends)
+                ):
+                    await self._wake.wait()
 
     async def _cut(self) -> None:
         self._state.cutting = True
@@ -96,7 +117,9 @@ class Door:
         self._report("drain.cut", open=len(self._connections), busy=len(busy))
         for task in busy:
             task.cancel()
-        await self._connections.gone(LAST_WORDS if busy else 0.0)
+        if busy:
+            self._ends = asyncio.get_running_loop().time() + LAST_WORDS
+            await self._wait()
         self._end(idle_only=False)
 
     def _end(self, *, idle_only: bool) -> None:

@@ -9,7 +9,7 @@ import signal
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import pytest
 
@@ -72,7 +72,7 @@ class Crowd:
         while tag not in {answered for answered, _ in self.answers}:
             await asyncio.sleep(0.01)
 
-    async def __aenter__(self) -> Crowd:
+    async def __aenter__(self) -> Self:
         pauses = [0.05] * 48 + [0.9] * 16
         self._tasks = [asyncio.create_task(self._one(pause)) for pause in pauses]
         return self
@@ -97,7 +97,7 @@ async def test_no_request_is_lost_over_six_reloads_two_of_them_broken(start: Cal
             assert number == done + refused
             await crowd.hears(f"g{done + 1}")
     assert crowd.lost == []
-    generations = {tag: generation for tag, generation in crowd.answers}
+    generations = dict(list(crowd.answers))
     assert len(crowd.answers) == len(generations), "one tag, one generation"
     assert set(generations) == {"g1", "g2", "g3", "g4", "g5"}
     assert daemon.stop() == 0

@@ -36,7 +36,7 @@ class Caller(threading.Thread):
     def run(self) -> None:
         try:
             self.answer = self._daemon.call(self._query)
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 -- compared in the test
             self.error = error
 
 

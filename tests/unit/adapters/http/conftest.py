@@ -1,0 +1,170 @@
+"""A door on a free port of the loopback, and a client that speaks bytes."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator, Callable, Sequence
+from typing import Any, NamedTuple
+
+import pytest
+
+from rpcgw.adapters.http.door import Door
+from rpcgw.adapters.http.health import Part, Scrape
+from rpcgw.api.context import ANONYMOUS, Principal
+from rpcgw.exchange import Entrance, Head, Inbound, Reply
+
+JSON = (("Content-Type", "application/json"),)
+LIMIT = 1000
+
+
+class Answer(NamedTuple):
+    status: int
+    headers: list[tuple[str, str]]
+    body: bytes
+
+    def header(self, name: str) -> str | None:
+        found = [value for key, value in self.headers if key.lower() == name.lower()]
+        assert len(found) <= 1, f"{name} twice"
+        return found[0] if found else None
+
+
+class Client:
+    """One connection."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.reader = reader
+        self.writer = writer
+
+    async def send(self, data: bytes) -> None:
+        self.writer.write(data)
+        await self.writer.drain()
+
+    async def answer(self, *, bodiless: bool = False) -> Answer:
+        head = (await self.reader.readuntil(b"\r\n\r\n")).decode().split("\r\n")
+        headers = [(name, value) for name, _, value in (line.partition(": ") for line in head[1:-2])]
+        answer = Answer(int(head[0].split()[1]), headers, b"")
+        if bodiless:
+            return answer
+        return answer._replace(body=await self._body(answer))
+
+    async def _body(self, answer: Answer) -> bytes:
+        if (length := answer.header("Content-Length")) is not None:
+            return await self.reader.readexactly(int(length))
+        if answer.header("Transfer-Encoding") != "chunked":
+            return b""
+        body = b""
+        while size := int(await self.reader.readline(), 16):
+            body += await self.reader.readexactly(size)
+            await self.reader.readline()
+        await self.reader.readline()
+        return body
+
+    async def ask(self, method: str = "POST", path: str = "/call", body: bytes = b"", **headers: str) -> Answer:
+        """One request with its answer; underscores in header names stand for hyphens."""
+        fields = {"Host": "localhost", **{name.replace("_", "-"): value for name, value in headers.items()}}
+        if body or method == "POST":
+            fields.setdefault("Content-Length", str(len(body)))
+        if "Transfer-Encoding" in fields:
+            del fields["Content-Length"]
+        lines = "".join(f"{name}: {value}\r\n" for name, value in fields.items())
+        await self.send(f"{method} {path} HTTP/1.1\r\n{lines}\r\n".encode() + body)
+        return await self.answer(bodiless=method == "HEAD")
+
+    async def ended(self) -> bool:
+        """Whether the server closes the connection."""
+        async with asyncio.timeout(5):
+            return await self.reader.read(1) == b""
+
+
+class Served:
+    """A door, its address, and what it reported."""
+
+    def __init__(self, door: Door, port: int, events: list[tuple[str, dict[str, Any]]]) -> None:
+        self.door = door
+        self.port = port
+        self.events = events
+        self._clients: list[Client] = []
+
+    async def connect(self) -> Client:
+        self._clients.append(Client(*await asyncio.open_connection("127.0.0.1", self.port)))
+        return self._clients[-1]
+
+    async def ask(self, method: str = "POST", path: str = "/call", body: bytes = b"", **headers: str) -> Answer:
+        """One request on a connection of its own."""
+        return await (await self.connect()).ask(method, path, body, **headers)
+
+    async def close(self) -> None:
+        for client in self._clients:
+            client.writer.close()
+        await self.door.drain(0.5, 0.0)
+
+
+def entrance(
+    answer: Callable[[Inbound], Any] | None = None,
+    *,
+    pattern: str = "/call",
+    methods: Sequence[str] = ("POST",),
+    admit: Callable[[Head], Principal | Reply] | None = None,
+    origins: Sequence[str] = (),
+    expose: Sequence[str] = (),
+) -> Entrance:
+    """An entrance that answers what it was sent, unless told otherwise."""
+
+    def guard(head: Head) -> Principal | Reply:
+        return ANONYMOUS if head.method in methods else Reply(405, b"{}", (*JSON, ("Allow", ", ".join(methods))))
+
+    async def reply(_: Principal, inbound: Inbound) -> Reply:
+        if answer is None:
+            return Reply(200, inbound.body, JSON)
+        made = answer(inbound)
+        value: Reply = await made if asyncio.iscoroutine(made) else made
+        return value
+
+    return Entrance(
+        name=pattern,
+        pattern=pattern,
+        methods=tuple(methods),
+        max_body_bytes=LIMIT,
+        admit=admit or guard,
+        too_large=lambda head: Reply(413, b'{"too":"large"}', JSON),
+        answer=reply,
+        origins=tuple(origins),
+        expose=tuple(expose),
+    )
+
+
+@pytest.fixture
+async def serve() -> AsyncIterator[Callable[..., Any]]:
+    """Opens doors; all are closed after the test."""
+    opened: list[Served] = []
+
+    async def make(
+        *entrances: Entrance, parts: Sequence[Part] = (), scrape: Scrape | None = None, keep_alive: float = 75.0
+    ) -> Served:
+        events: list[tuple[str, dict[str, Any]]] = []
+
+        async def state() -> Sequence[Part]:
+            return parts
+
+        door = Door(
+            entrances,
+            parts=state,
+            report=lambda name, **fields: events.append((name, fields)),
+            scrape=scrape,
+            keep_alive=keep_alive,
+        )
+        listener = socket.create_server(("127.0.0.1", 0))
+        port = listener.getsockname()[1]
+        await door.open([listener])
+        opened.append(Served(door, port, events))
+        return opened[-1]
+
+    yield make
+    for served in opened:
+        await served.close()
+
+
+@pytest.fixture
+def make_entrance() -> Callable[..., Entrance]:
+    return entrance
