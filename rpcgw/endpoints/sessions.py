@@ -50,7 +50,7 @@ class _Memory(msgspec.Struct, frozen=True):
 
 
 class Sessions:
-    """The sessions of all endpoints; `memory` of them are remembered. `begin`, `find` and `end` may raise `StoreError`."""
+    """The sessions of all endpoints, `memory` of them remembered. `begin`, `find` and `end` may raise `StoreError`."""
 
     def __init__(
         self,

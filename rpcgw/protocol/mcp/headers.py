@@ -33,7 +33,7 @@ def decoded(value: str) -> str | None:
     """
     value = value.strip(BLANKS)
     if not _is_sentinel(value):
-        return value if _SAFE.fullmatch(value) else None
+        return value if value.isascii() and (value.isprintable() or _SAFE.fullmatch(value)) else None
     try:
         return base64.b64decode(value[len(_SENTINEL_START) : -len(_SENTINEL_END)], validate=True).decode()
     except (binascii.Error, ValueError):

@@ -34,7 +34,8 @@ NAMED_BY: Final = {"tools/call": "name", "prompts/get": "name", "resources/read"
 
 LOG_LEVELS: Final = frozenset({"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"})
 
-_QUOTED = 100
+_QUOTED: Final = 100
+_NONE: Final[list[str]] = []
 
 Rung = Callable[[Modern, Headers], Fault | None]
 
@@ -59,7 +60,10 @@ def _meta(request: Modern, headers: Headers) -> Fault | None:  # noqa: ARG001 --
 
 
 def _version_header(request: Modern, headers: Headers) -> Fault | None:
-    return _mirror("MCP-Protocol-Version", fields.VERSION, request.revision, headers, sentinel=False)
+    found = headers.getall(fields.VERSION, _NONE)
+    if len(found) == 1 and found[0].strip(fields.BLANKS) == request.revision:
+        return None
+    return _mismatch("MCP-Protocol-Version", found, request.revision)
 
 
 def _version_served(request: Modern, headers: Headers) -> Fault | None:  # noqa: ARG001 -- every rung looks at both
@@ -70,7 +74,10 @@ def _version_served(request: Modern, headers: Headers) -> Fault | None:  # noqa:
 
 
 def _method_header(request: Modern, headers: Headers) -> Fault | None:
-    return _mirror("Mcp-Method", fields.METHOD, request.method, headers, sentinel=False)
+    found = headers.getall(fields.METHOD, _NONE)
+    if len(found) == 1 and found[0].strip(fields.BLANKS) == request.method:
+        return None
+    return _mismatch("Mcp-Method", found, request.method)
 
 
 def _name_header(request: Modern, headers: Headers) -> Fault | None:
@@ -80,7 +87,10 @@ def _name_header(request: Modern, headers: Headers) -> Fault | None:
     name = request.params.get(member)
     if type(name) is not str:
         return None
-    return _mirror("Mcp-Name", fields.NAME, name, headers, sentinel=True)
+    found = headers.getall(fields.NAME, _NONE)
+    if len(found) == 1 and fields.decoded(found[0]) == name:
+        return None
+    return _mismatch("Mcp-Name", found, name)
 
 
 def _log_level(request: Modern, headers: Headers) -> Fault | None:  # noqa: ARG001 -- every rung looks at both
@@ -93,16 +103,10 @@ def _log_level(request: Modern, headers: Headers) -> Fault | None:  # noqa: ARG0
 RUNGS: Final[tuple[Rung, ...]] = (_meta, _version_header, _version_served, _method_header, _name_header, _log_level)
 
 
-def _mirror(label: str, field: str, expected: str, headers: Headers, *, sentinel: bool) -> Fault | None:
+def _mismatch(label: str, found: list[str], expected: str) -> Fault:
     """A header must be there exactly once and repeat what the body says; values are compared to the letter."""
-    found = headers.getall(field, [])
     if len(found) != 1:
         problem = "is sent more than once" if found else "is missing"
         return Fault(HEADER_MISMATCH, f"Header mismatch: {label} {problem}; it must repeat {expected[:_QUOTED]!r}")
-    if found[0] == expected and not sentinel:
-        return None
-    value = fields.decoded(found[0]) if sentinel else found[0].strip(fields.BLANKS)
-    if value == expected:
-        return None
-    said = "is no valid header value" if value is None else f"{value[:_QUOTED]!r}"
-    return Fault(HEADER_MISMATCH, f"Header mismatch: {label} {said}, the body says {expected[:_QUOTED]!r}")
+    text = f"Header mismatch: {label} says {found[0][:_QUOTED]!r}, the body says {expected[:_QUOTED]!r}"
+    return Fault(HEADER_MISMATCH, text)

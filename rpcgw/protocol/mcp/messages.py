@@ -1,4 +1,7 @@
-"""What a POST body can be, once it has been read. Pure values, made for each request."""
+"""What a POST body can be, once it has been read. Pure values, made for each request.
+
+Decoded JSON holds no cycles, so the collector need not look at what holds it (`gc=False`).
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from rpcgw.protocol.mcp.faults import Refused, RequestId
 from rpcgw.protocol.mcp.revisions import Era
 
 
-class Modern(msgspec.Struct, frozen=True):
+class Modern(msgspec.Struct, frozen=True, gc=False):
     """A request of the stateless era that has climbed its ladder; `meta` is its `params._meta`."""
 
     id: RequestId
@@ -20,7 +23,7 @@ class Modern(msgspec.Struct, frozen=True):
     revision: str
 
 
-class Legacy(msgspec.Struct, frozen=True):
+class Legacy(msgspec.Struct, frozen=True, gc=False):
     """A well-formed request of the session era."""
 
     id: RequestId
