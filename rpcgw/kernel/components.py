@@ -12,7 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from rpcgw.kernel.rewrite import JsonSchema, references
+from rpcgw.kernel.rewrite import COMPONENTS, JsonSchema, references, rewrite
 
 _ID = re.compile(r":\d+")
 _PATH = re.compile(r"(?:[^.\[\],]+\.)+")
@@ -50,6 +50,45 @@ def component(key: str, schema: JsonSchema, origin: str) -> Component:
         output=_OUTPUT.search(key) is not None,
         refers=frozenset(references(schema)),
     )
+
+
+def equal_outputs(components: Mapping[str, Component]) -> dict[str, str]:
+    """Classes that go out as they come in: the key of the outgoing form -> the key of the incoming one.
+
+    Schemas that refer to each other are equal together: all pairs are taken for equal until one proves not to be.
+    """
+    inputs = {made.origin: key for key, made in components.items() if not made.output}
+    pairs = {key: inputs[made.origin] for key, made in components.items() if made.output and made.origin in inputs}
+    while True:
+        differing = [
+            output
+            for output, key in pairs.items()
+            if redirected(components[output].schema, pairs) != redirected(components[key].schema, pairs)
+        ]
+        if not differing:
+            return pairs
+        for output in differing:
+            del pairs[output]
+
+
+def redirected(schema: JsonSchema, keys: Mapping[str, str]) -> JsonSchema:
+    """A schema whose references, those of discriminators included, go where `keys` says."""
+
+    def to(reference: str) -> str:
+        key = reference.removeprefix(COMPONENTS)
+        return COMPONENTS + keys.get(key, key)
+
+    def redirect(part: JsonSchema) -> JsonSchema:
+        if "$ref" in part:
+            part["$ref"] = to(part["$ref"])
+        discriminator = part.get("discriminator", {})
+        if "mapping" in discriminator:
+            tags = {tag: to(reference) for tag, reference in discriminator["mapping"].items()}
+            part["discriminator"] = {**discriminator, "mapping": tags}
+        return part
+
+    changed: JsonSchema = rewrite(schema, redirect)
+    return changed
 
 
 def reached(schema: JsonSchema, components: Mapping[str, Component]) -> set[str]:

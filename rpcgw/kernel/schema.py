@@ -15,7 +15,15 @@ from pydantic.errors import PydanticInvalidForJsonSchema, PydanticUserError
 from pydantic.json_schema import CoreRef, GenerateJsonSchema, JsonSchemaWarningKind
 from pydantic_core import PydanticSerializationError, core_schema
 
-from rpcgw.kernel.components import Component, component, identifier, names_of, reached
+from rpcgw.kernel.components import (
+    Component,
+    component,
+    equal_outputs,
+    identifier,
+    names_of,
+    reached,
+    redirected,
+)
 from rpcgw.kernel.conversion import Codec
 from rpcgw.kernel.rewrite import COMPONENTS, DEFS, JsonSchema, parts, rewrite, widen
 
@@ -52,8 +60,12 @@ def describe(inputs: Collection[Codec], outputs: Collection[Codec]) -> Descripti
     except _FAILURES:
         failures = {codec: reason for way, codec in wanted if (reason := _failure(way, codec))}
         made, definitions = _generate([(way, codec) for way, codec in wanted if codec not in failures])
-    components = {key: _component(key, schema) for key, schema in definitions.items()}
-    fragments = {key: rewrite(schema, _clean)["properties"]["v"] for key, schema in made.items()}
+    cleaned = {key: rewrite(schema, _clean) for key, schema in definitions.items()}
+    origins = {key: schema.pop(_ORIGIN, key) for key, schema in cleaned.items()}
+    apart = {key: component(key, schema, origins[key]) for key, schema in cleaned.items()}
+    same = equal_outputs(apart)
+    components = {key: _component(key, made_apart, same) for key, made_apart in apart.items() if key not in same}
+    fragments = {key: redirected(rewrite(schema, _clean)["properties"]["v"], same) for key, schema in made.items()}
     return Description(
         inputs={codec: fragments["in", codec] for codec in inputs if codec not in failures},
         outputs={codec: fragments["out", codec] for codec in outputs if codec not in failures},
@@ -128,22 +140,6 @@ def standalone(
     return local
 
 
-def renamed(schema: JsonSchema, names: Mapping[str, str]) -> JsonSchema:
-    """A schema whose references use the public names of components, discriminators included."""
-
-    def rename(part: JsonSchema) -> JsonSchema:
-        if "$ref" in part:
-            part["$ref"] = COMPONENTS + names[part["$ref"].removeprefix(COMPONENTS)]
-        mapping = part.get("discriminator", {}).get("mapping")
-        if mapping:
-            public = {tag: COMPONENTS + names[ref.removeprefix(COMPONENTS)] for tag, ref in mapping.items()}
-            part["discriminator"] = {**part["discriminator"], "mapping": public}
-        return part
-
-    renamed_schema: JsonSchema = rewrite(schema, rename)
-    return renamed_schema
-
-
 def promises_number(fragment: JsonSchema, components: Mapping[str, Component]) -> bool:
     """Whether a type has a number somewhere, so that NaN would break what is promised."""
     schemas = [fragment, *(components[key].schema for key in reached(fragment, components))]
@@ -168,12 +164,11 @@ def _failure(way: str, codec: Codec) -> str:
     return ""
 
 
-def _component(key: str, schema: JsonSchema) -> Component:
-    cleaned = rewrite(schema, _clean)
-    made = component(key, cleaned, origin=cleaned.pop(_ORIGIN, key))
-    if identifier(cleaned.get("title", "")) == made.short:
-        del cleaned["title"]
-    return made
+def _component(key: str, made: Component, same: Mapping[str, str]) -> Component:
+    schema = redirected(made.schema, same)
+    if identifier(schema.get("title", "")) == made.short:
+        del schema["title"]
+    return component(key, schema, made.origin)
 
 
 def _clean(schema: JsonSchema) -> JsonSchema:

@@ -137,11 +137,18 @@ def place_of(target: Any) -> Place:
 
 def describe_hint(hint: Any) -> str:
     """A type as its author would write it."""
+    origin, parts = get_origin(hint), get_args(hint)
     if hint is None or hint is NoneType:
         return "None"
-    if isinstance(hint, type) and not get_args(hint):
+    if origin is Annotated:
+        return describe_hint(parts[0])
+    if origin in (Union, UnionType):
+        return " | ".join(map(describe_hint, parts))
+    if isinstance(origin, type) and parts:
+        return f"{origin.__qualname__}[{', '.join(map(describe_hint, parts))}]"
+    if isinstance(hint, type):
         return hint.__qualname__
-    return str(hint).replace("typing_extensions.", "").replace("typing.", "").replace("NoneType", "None")
+    return "..." if hint is ... else str(hint).replace("typing_extensions.", "").replace("typing.", "")
 
 
 def _check_kind(raw: Callable[..., Any], report: Reporter) -> None:

@@ -13,13 +13,13 @@ from rpcgw.api.problems import Problem
 from rpcgw.kernel.arguments import Arguments
 from rpcgw.kernel.builtin import Ping
 from rpcgw.kernel.codec import decode, encode
-from rpcgw.kernel.components import names_of
+from rpcgw.kernel.components import names_of, redirected
 from rpcgw.kernel.conversion import Codec, Codecs
 from rpcgw.kernel.drafting import Draft, draft
 from rpcgw.kernel.exposure import Exposed, Exposure, Registration, expose
 from rpcgw.kernel.method import ErrorDoc, Method, ParamDoc, ResultDoc
 from rpcgw.kernel.rewrite import references
-from rpcgw.kernel.schema import Description, Property, describe, input_schema, output_schema, promises_number, renamed
+from rpcgw.kernel.schema import Description, Property, describe, input_schema, output_schema, promises_number
 from rpcgw.kernel.signature import Param, Signature, describe_hint, place_of
 from rpcgw.kernel.versions import arrange
 
@@ -125,7 +125,7 @@ def _finish(drafts: Sequence[Draft]) -> tuple[dict[int, Method], dict[str, bytes
         if not blamed:
             methods[id(made.exposed)] = _method(made, description, public)
     schemas = {
-        public[key]: encode(renamed(component.schema, public)) for key, component in description.components.items()
+        public[key]: encode(redirected(component.schema, public)) for key, component in description.components.items()
     }
     return methods, schemas, problems
 
@@ -200,13 +200,13 @@ def _param_doc(made: Property, public: Mapping[str, str]) -> ParamDoc:
         name=made.name,
         description=made.description or made.fragment.get("description", ""),
         required=made.required,
-        schema=encode(renamed(schema, public)),
+        schema=encode(redirected(schema, public)),
     )
 
 
 def _result_doc(signature: Signature, fragment: dict[str, Any] | None, public: Mapping[str, str]) -> ResultDoc:
     name = describe_hint(signature.returns) if fragment is not None else "Any"
-    return ResultDoc(name, signature.returns_doc, encode(renamed(fragment or {}, public)))
+    return ResultDoc(name, signature.returns_doc, encode(redirected(fragment or {}, public)))
 
 
 def _error_docs(signature: Signature) -> Iterator[ErrorDoc]:
