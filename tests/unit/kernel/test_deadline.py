@@ -88,6 +88,30 @@ async def test_a_cancellation_from_outside_passes() -> None:
         await task
 
 
+async def test_a_cancellation_from_outside_passes_at_the_deadline_too() -> None:
+    """Where the caller leaves and the time is up during the same clean-up, the caller's wish counts."""
+    begun, rung = asyncio.Event(), asyncio.Event()
+
+    async def call() -> None:
+        with Deadlines().guard(SOON):
+            begun.set()
+            try:
+                await asyncio.Event().wait()
+            finally:
+                # Cancelled from outside by now: the deadline interrupts the clean-up.
+                try:
+                    await asyncio.Event().wait()
+                finally:
+                    rung.set()
+
+    task = asyncio.create_task(call())
+    await begun.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert rung.is_set()
+
+
 async def test_each_call_has_its_own_time() -> None:
     """Of calls with the same seconds the later one rings later; one that has ended never rings."""
     deadlines = Deadlines()
