@@ -29,6 +29,7 @@ NOTHING = Docstring()
 _REST_FIELD = re.compile(
     r"^:(param|parameter|arg|argument|type|return|returns|rtype|raise|raises|deprecated)\b", re.MULTILINE
 )
+_DIRECTIVE = re.compile(r"^\.\. deprecated::.*(\n+[ \t]+.*)*\n*", re.MULTILINE)
 _UNDERLINE = re.compile(r"^(Parameters|Returns|Raises|Yields|Deprecated|Other Parameters)\n-{3,}$", re.MULTILINE)
 
 
@@ -36,19 +37,20 @@ def read_docstring(text: str | None) -> Docstring:
     """The parts of a docstring; one that no style can read is all description."""
     if not text:
         return NOTHING
-    clean = inspect.cleandoc(text)
+    clean, directives = _DIRECTIVE.subn("", inspect.cleandoc(text))
+    clean = clean.strip()
     if "\n" not in clean and not clean.startswith(":"):
-        return Docstring(description=clean)
+        return Docstring(description=clean, deprecated=directives > 0)
     try:
         parsed = docstring_parser.parse(clean, _style(clean))
     except docstring_parser.ParseError:
-        return Docstring(description=clean)
+        return Docstring(description=clean, deprecated=directives > 0)
     return Docstring(
         description=_description(parsed),
         params={param.arg_name.lstrip("*"): _joined(param.description) for param in parsed.params},
         returns=_joined(parsed.returns.description) if parsed.returns else "",
         raises=tuple((error.type_name or "", _joined(error.description)) for error in parsed.raises),
-        deprecated=parsed.deprecation is not None,
+        deprecated=directives > 0 or parsed.deprecation is not None,
     )
 
 

@@ -72,6 +72,11 @@ READ = Docstring(
         pytest.param(None, Docstring(), id="none"),
         pytest.param("", Docstring(), id="an empty one"),
         pytest.param("Old.\n\n:deprecated: since 2", Docstring("Old.", deprecated=True), id="deprecated"),
+        pytest.param(
+            "Old.\n\n.. deprecated:: 2\n    Use new.\n\nArgs:\n    a: A.",
+            Docstring("Old.", {"a": "A."}, deprecated=True),
+            id="deprecated by a directive, in any style",
+        ),
         pytest.param("Odd.\n\n:param", Docstring("Odd.\n\n:param"), id="one that no style can read"),
     ],
 )
