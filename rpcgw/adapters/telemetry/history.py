@@ -26,6 +26,7 @@ from rpcgw.adapters.telemetry.slotfile import (
 )
 
 HISTORY = "history"
+_REMEMBERED = 256
 
 _Totals = dict[bytes, tuple[int, "memoryview[float]"]]
 
@@ -68,9 +69,12 @@ def fold(directory: str, names: Sequence[str]) -> None:
     totals: _Totals = {}
     for content in (history, *(read(f"{directory}/{name}") for name in names if name not in held)):
         _add(totals, content)
-    still_there = (held & set(os.listdir(directory))) | set(names)
+    # A file is named for a while after it is gone: a reader may have read it before, and reads the history now.
+    present = set(os.listdir(directory))
+    gone = [name for name in held if name not in present][-_REMEMBERED:]
+    named = [*gone, *(name for name in held if name in present), *(name for name in names if name not in held)]
     parts = [pack_record(kind, name, sums) for name, (kind, sums) in totals.items()]
-    parts += [pack_record(FOLDED, name.encode(), 0) for name in sorted(still_there)]
+    parts += [pack_record(FOLDED, name.encode(), 0) for name in named]
     with open(f"{directory}/{HISTORY}.new", "wb") as file:
         file.write(pack_file(parts))
     os.rename(f"{directory}/{HISTORY}.new", f"{directory}/{HISTORY}")
@@ -87,8 +91,9 @@ def clear(directory: str) -> None:
             os.unlink(f"{directory}/{name}")
 
 
-def _held(history: bytes) -> set[str]:
-    return {record.name.decode() for record in records(history) if record.kind == FOLDED}
+def _held(history: bytes) -> dict[str, None]:
+    """The names of the files whose numbers the history holds, oldest first."""
+    return {record.name.decode(): None for record in records(history) if record.kind == FOLDED}
 
 
 def _add(totals: _Totals, content: bytes) -> None:
