@@ -109,7 +109,7 @@ class Generation:
         self._channel, theirs = Channel.pair()
         command = [sys.executable, "-P", "-m", "rpcgw.daemon.template", str(theirs.fileno())]
         self._process = await asyncio.create_subprocess_exec(
-            *command, stdin=subprocess.DEVNULL, pass_fds=[theirs.fileno()], process_group=0
+            *command, stdin=subprocess.DEVNULL, pass_fds=[theirs.fileno()], start_new_session=True
         )
         theirs.close()
         asyncio.get_running_loop().add_reader(self._channel.fileno(), self._heard)

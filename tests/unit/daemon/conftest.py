@@ -78,9 +78,9 @@ class Daemon:
     def port(self) -> int:
         return int(self.until_logged("listening")["address"].rpartition(":")[2])
 
-    def call(self, query: str = "") -> dict[str, Any]:
+    def call(self, query: str = "", port: int | None = None) -> dict[str, Any]:
         """The answer to one call, on a connection of its own."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
+        connection = http.client.HTTPConnection("127.0.0.1", port or self.port, timeout=20)
         try:
             connection.request("POST", f"/call{query}", b"{}")
             response = connection.getresponse()

@@ -144,13 +144,16 @@ async def serve() -> AsyncIterator[Callable[..., Any]]:
     ) -> Served:
         events: list[tuple[str, dict[str, Any]]] = []
 
+        def report(name: str, /, **fields: Any) -> None:
+            events.append((name, fields))
+
         async def state() -> Sequence[Part]:
             return parts
 
         door = Door(
             entrances,
             parts=state,
-            report=lambda name, **fields: events.append((name, fields)),
+            report=report,
             scrape=scrape,
             keep_alive=keep_alive,
         )

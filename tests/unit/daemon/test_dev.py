@@ -1,0 +1,82 @@
+"""`--dev`: one process that follows the files."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from rpcgw.daemon.watch import Watch
+
+
+def listening(daemon: Any) -> int:
+    """The port, from a log for people."""
+    lines = daemon.until(lambda: [line for line in daemon.text.splitlines() if " listening " in line], "line listening")
+    daemon.until(lambda: " ready " in daemon.text, "line ready")
+    return int(lines[0].rpartition(":")[2].split()[0])
+
+
+def test_a_change_is_served_by_the_same_process_on_the_same_port(start: Callable[..., Any]) -> None:
+    """After an edit the new configuration answers; the process and its port are the old ones."""
+    daemon = start(dev=True, tag="old")
+    port = listening(daemon)
+    before = daemon.call(port=port)
+    assert (before["tag"], before["pid"]) == ("old", daemon.process.pid)
+    daemon.configure(tag="new")
+    daemon.until(lambda: daemon.text.count(" ready ") == 2, "second ready")
+    after = daemon.call(port=port)
+    assert (after["tag"], after["pid"]) == ("new", daemon.process.pid)
+    assert daemon.stop() == 0
+    assert daemon.text.count(" listening ") == 1
+
+
+def test_a_mistake_is_printed_and_the_old_one_serves_on(start: Callable[..., Any]) -> None:
+    """Problems for people, no restart; mending the file is the next change."""
+    daemon = start(dev=True, tag="old")
+    port = listening(daemon)
+    daemon.configure(broken="this is wrong")
+    daemon.until(lambda: " unchanged " in daemon.text, "line unchanged")
+    assert f"{daemon.config}:1:1: error[broken] this is wrong (mend it)" in daemon.text
+    assert daemon.call(port=port)["tag"] == "old"
+    daemon.configure(tag="mended")
+    daemon.until(lambda: daemon.text.count(" ready ") == 2, "second ready")
+    assert daemon.call(port=port)["tag"] == "mended"
+    assert daemon.stop() == 0
+
+
+def test_a_mistake_at_the_start_is_78(start: Callable[..., Any]) -> None:
+    """As without `--dev`."""
+    daemon = start(dev=True, broken="this is wrong")
+    assert daemon.ended() == 78
+    assert "error[broken] this is wrong" in daemon.text
+
+
+def test_ctrl_c_ends_it(start: Callable[..., Any]) -> None:
+    """Without a traceback, with 0."""
+    daemon = start(dev=True)
+    assert listening(daemon)
+    daemon.signal(signal.SIGINT)
+    assert daemon.ended() == 0
+    assert "Traceback" not in daemon.text
+
+
+async def test_only_a_change_of_content_counts(tmp_path: Path) -> None:
+    """Touched files, other kinds of files and the state directory are none; a new file, an edit and a rename are."""
+    (tmp_path / "var").mkdir()
+    (tmp_path / "gateway.yaml").write_text("a: 1\n")
+    watch = Watch([str(tmp_path)], [str(tmp_path / "var")])
+    waiting = asyncio.create_task(watch.changed())
+    async with asyncio.timeout(20):
+        before = watch.contents()
+        (tmp_path / "gateway.yaml").write_text("a: 1\n")
+        (tmp_path / "notes.txt").write_text("b")
+        (tmp_path / "var" / "state.json").write_text("{}")
+        assert watch.contents() == before
+        (tmp_path / "new.yaml").write_text("a: 2\n")
+        # The watch may not have begun when the file was written: touch it until it is seen.
+        while not waiting.done():
+            (tmp_path / "new.yaml").touch()
+            await asyncio.sleep(0.05)
+    assert set(watch.contents()) == {str(tmp_path / "gateway.yaml"), str(tmp_path / "new.yaml")}
