@@ -112,9 +112,15 @@ async def _stateless(visit: Visit, request: Modern) -> Reply:
     handle = _STATELESS.get(request.method)
     if handle is None:
         return _refuse(visit, refuse(_no_method(request.method), request.id, "stateless"))
-    with Presence(visit.inbound.gone) as peer:
-        made = await handle(visit, request)
-    return _CLIENT_LEFT if peer.left else _reply(visit, made)
+    made = await handle(visit, request)
+    return _CLIENT_LEFT if made is None else _reply(visit, made)
+
+
+async def _call_while_awaited(visit: Visit, request: Modern) -> Answer | Refused | None:
+    """A closed connection cancels its call (MCP 2026-07-28, Cancellation); None where that happened."""
+    with Presence(visit.inbound.gone):
+        return await _call(visit, request, "stateless")
+    return None
 
 
 async def _discover(visit: Visit, request: Modern) -> Answer:
@@ -300,15 +306,13 @@ async def _refused(visit: Visit, refused: Refused) -> Reply:
     return _refuse(visit, refused)
 
 
-Handler = Callable[[Visit, Any], Awaitable[Answer | Refused]]
-
-_STATELESS: Final[Mapping[str, Handler]] = {
+_STATELESS: Final[Mapping[str, Callable[[Visit, Modern], Awaitable[Answer | Refused | None]]]] = {
     "server/discover": _discover,
     "tools/list": partial(_list, era="stateless"),
-    "tools/call": partial(_call, era="stateless"),
+    "tools/call": _call_while_awaited,
 }
 
-_SESSION: Final[Mapping[str, Handler]] = {
+_SESSION: Final[Mapping[str, Callable[[Visit, Legacy], Awaitable[Answer | Refused]]]] = {
     "ping": _ping,
     "tools/list": partial(_list, era="session"),
     "tools/call": partial(_call, era="session"),
@@ -330,7 +334,7 @@ def _entrance(endpoint: Endpoint, policy: Policy, services: Services, pattern: s
     limit = endpoint.limits.max_body_bytes
     refusing = refuser(services.observer, answers.rejected)
     return Entrance(
-        name=endpoint.name if pattern == endpoint.prefix else f"{endpoint.name}_ver",
+        name=endpoint.name,
         pattern=pattern,
         methods=policy.methods,
         max_body_bytes=limit,
