@@ -16,7 +16,6 @@ business.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Final
 
 from rpcgw.exchange import Headers
@@ -37,19 +36,20 @@ LOG_LEVELS: Final = frozenset({"debug", "info", "notice", "warning", "error", "c
 _QUOTED: Final = 100
 _NONE: Final[list[str]] = []
 
-Rung = Callable[[Modern, Headers], Fault | None]
-
 
 def climb(request: Modern, headers: Headers) -> Fault | None:
     """None where a request of the stateless era may go on to its method."""
-    for rung in RUNGS:
-        fault = rung(request, headers)
-        if fault is not None:
-            return fault
-    return None
+    return (
+        _meta(request)
+        or _version_header(request, headers)
+        or _version_served(request)
+        or _method_header(request, headers)
+        or _name_header(request, headers)
+        or _log_level(request)
+    )
 
 
-def _meta(request: Modern, headers: Headers) -> Fault | None:  # noqa: ARG001 -- every rung looks at both
+def _meta(request: Modern) -> Fault | None:
     meta = request.meta
     if type(meta.get(META_VERSION)) is str and type(meta.get(META_CAPABILITIES)) is dict:
         return None
@@ -66,7 +66,7 @@ def _version_header(request: Modern, headers: Headers) -> Fault | None:
     return _mismatch("MCP-Protocol-Version", found, request.revision)
 
 
-def _version_served(request: Modern, headers: Headers) -> Fault | None:  # noqa: ARG001 -- every rung looks at both
+def _version_served(request: Modern) -> Fault | None:
     if request.revision in STATELESS:
         return None
     data = {"supported": list(STATELESS), "requested": request.revision}
@@ -93,14 +93,11 @@ def _name_header(request: Modern, headers: Headers) -> Fault | None:
     return _mismatch("Mcp-Name", found, name)
 
 
-def _log_level(request: Modern, headers: Headers) -> Fault | None:  # noqa: ARG001 -- every rung looks at both
+def _log_level(request: Modern) -> Fault | None:
     level = request.meta.get(META_LOG_LEVEL)
     if level is None or (type(level) is str and level in LOG_LEVELS):
         return None
     return Fault(INVALID_PARAMS, f"{META_LOG_LEVEL} must be one of {', '.join(sorted(LOG_LEVELS))}")
-
-
-RUNGS: Final[tuple[Rung, ...]] = (_meta, _version_header, _version_served, _method_header, _name_header, _log_level)
 
 
 def _mismatch(label: str, found: list[str], expected: str) -> Fault:
