@@ -17,7 +17,7 @@ STDERR = 2
 
 
 def _json(fields: Mapping[str, Any]) -> str:
-    return json.dumps(fields, ensure_ascii=False, default=str)
+    return json.dumps(fields, ensure_ascii=False, default=str, separators=(",", ":"))
 
 
 def _logfmt(fields: Mapping[str, Any]) -> str:
