@@ -106,7 +106,7 @@ class Exposition:
             metric = _metric(family)
             _sample(metric, family, name, [0.0] * family.cells)
             text = generate_latest(_Single(metric)).decode()
-            lines = [line for line in text.splitlines() if not line.startswith("#")]
+            lines = [line for line in text.split("\n") if line and not line.startswith("#")]
             known = self._prefixes[name] = [line.rpartition(" ")[0] + " " for line in lines]
         return known
 

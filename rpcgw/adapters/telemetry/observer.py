@@ -17,6 +17,7 @@ import msgspec
 from rpcgw.adapters.telemetry import families
 from rpcgw.adapters.telemetry.families import Family
 from rpcgw.adapters.telemetry.log import CURRENT, LEVELS, Log
+from rpcgw.adapters.telemetry.rendering import json_line
 from rpcgw.adapters.telemetry.slots import Histogram, Number, Slots
 from rpcgw.api.errors import AsyncError, LockedError, RpcError
 from rpcgw.kernel.call import Call, Done, Failed, Outcome
@@ -142,7 +143,8 @@ class Telemetry:
         level = "info" if type(outcome) is Done else _level(outcome)
         if LEVELS[level] < self._floor:
             return
-        if self._json and level == "info" and type(outcome) is Done and series.method == call.method:
+        quick = self._json and type(outcome) is Done and series.method == call.method and call.ray_id.isprintable()
+        if quick:
             self._quick_line(call, series.middle(call, name), seconds)
         else:
             self._line(call, outcome, name, level, seconds)
@@ -258,7 +260,7 @@ class _Throttle:
 
 @lru_cache(1024)
 def _quoted(name: str) -> str:
-    return _encode(name).decode()
+    return json_line({"": name})[4:-2].decode()
 
 
 def _outcome(failed: Failed) -> str:

@@ -26,7 +26,8 @@ _LONGEST_TRACE = 16_384
 _DEEPEST = 8
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _NO_KEY = re.compile(r"[^\w.-]")
-_encoder = msgspec.json.Encoder(enc_hook=repr)
+# JSON leaves these alone, a terminal does not: DEL, the C1 controls, the line ends of Unicode.
+_RAW_CONTROL = re.compile(rb"\x7f|\xc2[\x80-\x9f]|\xe2\x80[\xa8\xa9]")
 
 
 def renderer(form: Format, *, colours: bool = False) -> Render:
@@ -43,9 +44,10 @@ def renderer(form: Format, *, colours: bool = False) -> Render:
 def json_line(fields: Fields) -> bytes:
     """One line of JSON; what has no JSON form appears as Python writes it."""
     try:
-        return _encoder.encode(fields) + b"\n"
+        line = _encoder.encode(fields)
     except (TypeError, ValueError, OverflowError, RecursionError):
-        return _encoder.encode({_shown(key): _shown(value) for key, value in fields.items()}) + b"\n"
+        line = _encoder.encode({_encodable(key): _encodable(value) for key, value in fields.items()})
+    return _RAW_CONTROL.sub(_escaped_bytes, line) + b"\n"
 
 
 def _logfmt(fields: Fields) -> bytes:
@@ -88,6 +90,14 @@ def _shown(value: object) -> str:
         return f"<{type(value).__name__}: {type(error).__name__}>"
 
 
+def _encodable(value: object) -> str:
+    return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else _shown(value)
+
+
+def _escaped_bytes(found: re.Match[bytes]) -> bytes:
+    return b"\\u%04x" % ord(found[0].decode())
+
+
 def traceback_of(error: BaseException) -> str:
     """An exception's traceback with its causes; the middle of a very long one is left out."""
     text = "".join(traceback.format_exception(error)).rstrip()
@@ -95,6 +105,9 @@ def traceback_of(error: BaseException) -> str:
         return text
     half = _LONGEST_TRACE // 2
     return f"{text[:half]}\n... {len(text) - 2 * half} characters left out ...\n{text[-half:]}"
+
+
+_encoder = msgspec.json.Encoder(enc_hook=_shown)
 
 
 class Mask:
