@@ -34,14 +34,14 @@ async def read(request: web.Request, limit: int) -> bytes:
     if coding is not None and coding.strip().lower() not in CODINGS:
         raise UnknownCoding(coding)
     content = request.content
+    # A body that is still to come may be refused unseen; most are here already.
+    if not content.is_eof() and coding is None and (request.content_length or 0) > limit:
+        raise TooLarge
     piece = await _next(content)
     if content.at_eof():
         if len(piece) > limit:
             raise TooLarge
         return piece
-    declared = request.content_length
-    if coding is None and declared is not None and declared > limit:
-        raise TooLarge
     return await _rest(content, piece, limit)
 
 

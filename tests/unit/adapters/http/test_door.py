@@ -157,11 +157,14 @@ async def test_a_body_in_pieces_is_one_body(serve: Serve, make_entrance: Make) -
     assert (await client.answer()).body == b"abcdef"
 
 
-async def test_a_declared_length_above_the_limit_is_refused_before_it_comes(serve: Serve, make_entrance: Make) -> None:
+@pytest.mark.parametrize("begun", [pytest.param(b"", id="nothing came yet"), pytest.param(b"x", id="it has begun")])
+async def test_a_declared_length_above_the_limit_is_refused_before_it_comes(
+    serve: Serve, make_entrance: Make, begun: bytes
+) -> None:
     """The client learns at once."""
     served = await serve(make_entrance())
     client = await served.connect()
-    await client.send(b"POST /call HTTP/1.1\r\nHost: localhost\r\nContent-Length: 999999\r\n\r\nx")
+    await client.send(b"POST /call HTTP/1.1\r\nHost: localhost\r\nContent-Length: 999999\r\n\r\n" + begun)
     assert (await client.answer()).status == 413
 
 
