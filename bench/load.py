@@ -35,11 +35,11 @@ class Result:
         return ordered[min(len(ordered) - 1, int(len(ordered) * share))] if ordered else 0.0
 
 
-def http(path: str, body: bytes, headers: dict[str, str]) -> bytes:
+def http(port: int, path: str, body: bytes, headers: dict[str, str]) -> bytes:
     """A request as it goes over the wire."""
     lines = [
         f"POST {path} HTTP/1.1",
-        "Host: 127.0.0.1",
+        f"Host: 127.0.0.1:{port}",
         "Content-Type: application/json",
         *map(": ".join, headers.items()),
     ]

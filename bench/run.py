@@ -102,7 +102,7 @@ def expected(port: int, case: Case) -> bytes:
 def measure(case: Case, *, connections: int, seconds: float) -> Figure:
     """One run of one server, after a short warm-up."""
     with running(case.server, core=0) as (port, pid):
-        request = load.Request(load.http("/mcp", *case.call), expected(port, case))
+        request = load.Request(load.http(port, "/mcp", *case.call), expected(port, case))
         uvloop.run(load.run(port, request, connections=connections, seconds=seconds / 4))
         before = cpu_seconds(pid)
         result = uvloop.run(load.run(port, request, connections=connections, seconds=seconds))
