@@ -6,7 +6,6 @@ mark twice is a `TypeError` at import. What the marks mean together is decided w
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
@@ -109,9 +108,17 @@ def _mark(target: Any, spec: object) -> None:
 
 
 def marks_of(target: object) -> Mapping[type, object]:
-    """The specs on a class or function itself (never inherited), by their type."""
-    raw = inspect.unwrap(target) if callable(target) and not isinstance(target, type) else target
-    found: Mapping[type, object] = getattr(raw, "__dict__", {}).get(MARKS, {})
+    """The specs on a class itself (never inherited), or on a function and whatever is wrapped around it, by their type.
+
+    The order of decorators does not matter: a mark counts above and below `@staticmethod`, `@classmethod` and any
+    decorator that says what it wraps.
+    """
+    chain = [target]
+    while not isinstance(chain[-1], type) and (inner := getattr(chain[-1], "__wrapped__", None)) is not None:
+        chain.append(inner)
+    found: dict[type, object] = {}
+    for link in reversed(chain):
+        found.update(getattr(link, "__dict__", {}).get(MARKS, {}))
     return found
 
 
@@ -167,7 +174,7 @@ def tool(
     open_world: bool | None = None,
     input_schema: Mapping[str, object] | None = None,
 ) -> Callable[[_Marked], _Marked]:
-    """Describe a method to agents (MCP's ToolAnnotations). A given `input_schema` is published and enforced as it is."""
+    """Describe a method to agents (MCP's ToolAnnotations). A given `input_schema` is published, and enforced, as is."""
 
     def mark(target: _Marked) -> _Marked:
         _mark(target, Tool(title, read_only, destructive, idempotent, open_world, input_schema))

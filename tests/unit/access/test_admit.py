@@ -114,7 +114,7 @@ class Watch:
     def monotonic(self) -> float:
         return 0.0
 
-    def event(self, name: str, **fields: Any) -> None:
+    def event(self, name: str, /, **fields: Any) -> None:
         self.events.append((name, fields))
 
     def call_started(self, call: Any) -> None: ...

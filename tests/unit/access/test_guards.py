@@ -149,3 +149,11 @@ def test_settings_that_mean_nothing(arguments: dict[str, Any], named: str) -> No
     """A value that could never match anything is refused, by the name of its setting."""
     with pytest.raises(ValueError, match=named):
         compile_guards(**arguments)
+
+
+def test_pages_are_what_the_guard_lets_through() -> None:
+    """CORS gets the named origins, public_url's, and loopback ones on any port; each of them passes the guard."""
+    pages = GUARDS.pages()
+    assert {"https://api.example.com", "https://app.example.com", "http://localhost:*", "http://[::1]:*"} <= set(pages)
+    for page in pages:
+        assert status(GUARDS, ("Host", "localhost"), ("Origin", page.replace("*", "3000"))) is None
