@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Protocol
 from urllib.parse import parse_qs
@@ -12,11 +11,13 @@ from urllib.parse import parse_qs
 import msgspec
 
 from rpcgw.access.admit import Policy, admitter, refuser, too_large
-from rpcgw.api.context import Principal
+from rpcgw.api.context import Principal, Surface
+from rpcgw.api.errors import RpcError
+from rpcgw.endpoints import batches
 from rpcgw.exchange import Entrance, Head, Inbound, Reply
 from rpcgw.kernel.call import Call, Done, Outcome
 from rpcgw.kernel.ports import Clock, Ids, Observer
-from rpcgw.protocol.jsonrpc import UNKNOWN_VERSION, Endpoint, answers
+from rpcgw.protocol.jsonrpc import UNKNOWN_VERSION, Endpoint, answers, references
 from rpcgw.protocol.jsonrpc.answers import After
 from rpcgw.protocol.jsonrpc.envelope import Batch, Fault, Request, read
 from rpcgw.protocol.jsonrpc.special import LONGEST_RAY_ID
@@ -33,12 +34,13 @@ class Executor(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """What the endpoint needs from outside."""
+    """What the endpoint needs from outside; `surface` says what its calls come through."""
 
     executor: Executor
     ids: Ids
     clock: Clock
     observer: Observer
+    surface: Surface = "rpc"
 
 
 class Visit(msgspec.Struct, frozen=True):
@@ -90,68 +92,92 @@ def _fault(visit: Visit, fault: Fault) -> Reply:
 async def _single(visit: Visit, request: Request) -> Reply:
     call = _call(visit, request, request.special.timeout)
     if request.id is None:
-        return answers.accepted(partial(_afterwards, visit, (), (call,)))
+        return answers.accepted(partial(_notify, visit, call))
     outcome = await visit.services.executor.execute(call)
     return answers.reply(answers.answer_of(request.id, outcome), outcome.after if isinstance(outcome, Done) else None)
 
 
 async def _batch(visit: Visit, batch: Batch) -> Reply:
     """Answer what wants an answer, in the batch's order; notifications run once the answers are out."""
-    requests = [item for item in batch.items if isinstance(item, Request)]
-    asked = [request for request in requests if request.id is not None]
-    outcomes = await _run(visit, [_batched_call(visit, request) for request in asked])
-    after = partial(
-        _afterwards,
-        visit,
-        [outcome.after for outcome in outcomes if isinstance(outcome, Done) and outcome.after],
-        [_batched_call(visit, request) for request in requests if request.id is None],
-    )
-    bodies = list(_bodies(visit, batch, iter(outcomes)))
-    return answers.reply(answers.batch_body(bodies), after) if bodies else answers.accepted(after)
+    run = _Run(visit, batch.items, references.plan(batch.items))
+    asked, silent = run.places(notifications=False), run.places(notifications=True)
+    outcomes = await run.outcomes_of(asked)
+    after = [done.after for place in asked if isinstance(done := outcomes[place], Done) and done.after]
+    rest = partial(_afterwards, after, run, silent) if after or silent else None
+    bodies = list(_bodies(visit, batch.items, outcomes))
+    return answers.reply(answers.batch_body(bodies), rest) if bodies else answers.accepted(rest)
 
 
-def _bodies(visit: Visit, batch: Batch, outcomes: Iterator[Outcome]) -> Iterator[bytes]:
-    for item in batch.items:
+def _bodies(visit: Visit, items: Sequence[Request | Fault], outcomes: Mapping[int, Outcome]) -> Iterator[bytes]:
+    for place, item in enumerate(items):
         if isinstance(item, Fault):
             _tell(visit, item)
             if not item.silent:
                 yield answers.fault_answer(item)
         elif item.id is not None:
-            yield answers.answer_of(item.id, next(outcomes))
+            yield answers.answer_of(item.id, outcomes[place])
 
 
-async def _run(visit: Visit, calls: Sequence[Call]) -> list[Outcome]:
-    """The outcomes of calls in their order, no more than the limit under way at a time."""
-    execute, todo = visit.services.executor.execute, iter(enumerate(calls))
-    outcomes: dict[int, Outcome] = {}
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """A batch under way: what is known of its items, and the outcomes so far by place."""
 
-    async def take() -> None:
-        for index, call in todo:
-            outcomes[index] = await execute(call)
+    visit: Visit
+    items: Sequence[Request | Fault]
+    planned: Sequence[references.Planned]
+    outcomes: dict[int, Outcome] = field(default_factory=dict)
 
-    async with asyncio.TaskGroup() as group:
-        for _ in range(min(visit.endpoint.limits.batch_concurrency, len(calls))):
-            group.create_task(take())
-    return [outcomes[index] for index in range(len(calls))]
+    def places(self, *, notifications: bool) -> list[int]:
+        """Where the requests stand that are notifications, or that are none."""
+        return [
+            place
+            for place, item in enumerate(self.items)
+            if isinstance(item, Request) and (item.id is None) is notifications
+        ]
+
+    async def outcomes_of(self, places: Sequence[int]) -> Mapping[int, Outcome]:
+        """Run some of the items, each after those that it refers to."""
+        waits = {place: self.planned[place].parents for place in places}
+        return await batches.run(waits, self.visit.endpoint.limits.batch_concurrency, self._execute)
+
+    async def _execute(self, place: int) -> Outcome:
+        item, planned = self.items[place], self.planned[place]
+        assert isinstance(item, Request), "faults are not run"
+        filled: Request | RpcError = planned.refused or item
+        if planned.references:
+            filled = references.fill_in(
+                item, planned.references, self.outcomes, self.visit.endpoint.limits.max_body_bytes
+            )
+        refused = None if isinstance(filled, Request) else filled
+        call = _batched_call(self.visit, filled if isinstance(filled, Request) else item, refused)
+        outcome = self.outcomes[place] = await self.visit.services.executor.execute(call)
+        return outcome
 
 
-async def _afterwards(visit: Visit, listeners: Sequence[After], notifications: Sequence[Call]) -> None:
-    """What waits for the answer to be out: `rpc.post_response` of each call, then the notifications."""
+async def _afterwards(listeners: Sequence[After], run: _Run, notifications: Sequence[int]) -> None:
+    """What waits for the answers to be out: `rpc.post_response` of each call, then the notifications."""
     for listener in listeners:
         await listener()
-    for outcome in await _run(visit, notifications):
+    for outcome in (await run.outcomes_of(notifications)).values():
         if isinstance(outcome, Done) and outcome.after:
             await outcome.after()
 
 
-def _batched_call(visit: Visit, request: Request) -> Call:
+async def _notify(visit: Visit, call: Call) -> None:
+    outcome = await visit.services.executor.execute(call)
+    if isinstance(outcome, Done) and outcome.after:
+        await outcome.after()
+
+
+def _batched_call(visit: Visit, request: Request, refused: RpcError | None) -> Call:
     """A batch must not wait for ever for one of its items."""
     endpoint = visit.endpoint
     limit = None if request.method in endpoint.deadlines else endpoint.limits.batch_deadline
-    return _call(visit, request, limit if request.special.timeout is None else request.special.timeout)
+    timeout = limit if request.special.timeout is None else request.special.timeout
+    return _call(visit, request, timeout, refused)
 
 
-def _call(visit: Visit, request: Request, timeout: float | None) -> Call:
+def _call(visit: Visit, request: Request, timeout: float | None, refused: RpcError | None = None) -> Call:
     endpoint, special = visit.endpoint, request.special
     own_id = visit.services.ids.token()
     return Call(
@@ -160,12 +186,13 @@ def _call(visit: Visit, request: Request, timeout: float | None) -> Call:
         version=endpoint.version,
         params=request.params,
         id=own_id,
-        surface="rpc",
+        surface=visit.services.surface,
         principal=visit.principal,
         locale=visit.locale,
         ray_id=special.ray_id or _ray_id(request) or own_id,
         timeout=timeout,
         ignore_cache=special.ignore_cache,
+        refused=refused,
     )
 
 

@@ -17,6 +17,7 @@ class Call(msgspec.Struct, frozen=True):
 
     `params` are named, positional, or None where absent. `id` is the kernel's own, never the client's. `gated` is the
     verdict of the method's gate where the surface has asked it already (MCP), None where the pipeline has to.
+    `refused` is an error that the surface found and the pipeline is to tell (a batch's reference that leads nowhere).
     `strict` surfaces (MCP, the page) enforce the advertised form; the others also take the kernel's lenient forms.
     """
 
@@ -34,6 +35,7 @@ class Call(msgspec.Struct, frozen=True):
     ignore_cache: bool = False
     strict: bool = False
     gated: Verdict | None = None
+    refused: RpcError | None = None
 
 
 class Done(msgspec.Struct, frozen=True):

@@ -114,6 +114,8 @@ class Executor:
         return outcome
 
     async def _run(self, call: Call, plan: Plan | None, guard: Guard | None) -> Done:
+        if call.refused is not None:
+            raise call.refused
         context = self._context(call, plan, guard)
         params, gated = call.params, call.gated
         if self._listeners.request:

@@ -52,6 +52,8 @@ class World:
         await asyncio.sleep(0)
         if call.method == "gate":
             await self.opened.wait()
+        if call.refused is not None:
+            return render(call.refused, exposed=False)
         if call.version == 0 or call.method not in {"echo", "gate"}:
             return render(MethodNotFound(), exposed=False)
         self.story.append(f"run {call.params}")
@@ -72,7 +74,7 @@ class World:
     def monotonic(self) -> float:
         return 0.0
 
-    def event(self, name: str, **fields: Any) -> None:
+    def event(self, name: str, /, **fields: Any) -> None:
         self.events.append((name, fields))
 
     def call_started(self, call: Call) -> None: ...
@@ -391,3 +393,59 @@ def test_too_large(world: World) -> None:
     [(name, fields)] = world.events
     assert name == "guard.refused"
     assert "max_body_bytes" in fields["reason"]
+
+
+# References
+
+
+async def test_references(world: World) -> None:
+    """A chain of references is answered in the batch's order, and each item has what its parent answered."""
+    body = [
+        {"method": "echo", "params": {"got": "@FROM:b(n)", "$rpc": {"timeout": 30}}, "id": "c"},
+        {"method": "echo", "params": {"n": "@FROM:a(n)", "all": "@from:a()"}, "id": "b"},
+        {"method": "echo", "params": {"n": 7}, "id": "a"},
+    ]
+    last, middle, first = read(await post(world, body))
+    assert first["result"] == {"n": 7}
+    assert middle["result"] == {"n": 7, "all": {"n": 7}}
+    assert last["result"] == {"got": 7}
+    assert [call.timeout for call in world.calls] == [10.0, 10.0, 30]
+
+
+async def test_references_that_fail(world: World) -> None:
+    """An item whose reference leads nowhere is an error of its own, told by the kernel; the others are answered."""
+    body = [
+        {"method": "echo", "params": {"n": 7}, "id": "a"},
+        {"method": "nope", "id": "b"},
+        {"method": "echo", "params": {"x": "@FROM:b(n)"}, "id": "c"},
+        {"method": "echo", "params": {"x": "@FROM:c()"}, "id": "d"},
+        {"method": "echo", "params": {"x": "@FROM:a(zz)"}, "id": "e"},
+    ]
+    answers = read(await post(world, body))
+    assert [answer.get("error", {}).get("code") for answer in answers] == [None, -32601, -32600, -32600, -32600]
+    assert sorted(call.ray_id for call in world.calls if call.refused) == ["c", "d", "e"]
+    for failed, words in zip(answers[2:], (['"x"', '"n"', '"b"'], ['"x"', '"c"'], ['"x"', '"zz"', '"a"']), strict=True):
+        assert [word for word in words if word not in failed["error"]["message"]] == []
+    assert world.story == ["run {'n': 7}"]
+
+
+async def test_references_to_a_fault(world: World) -> None:
+    """An item that was no request has an id all the same: who refers to it refers to an error."""
+    body = [{"method": 7, "id": "a"}, {"method": "echo", "params": ["@FROM:a()"], "id": "b"}]
+    first, second = read(await post(world, body))
+    assert (first["error"]["code"], second["error"]["code"]) == (-32600, -32600)
+    assert "an error" in second["error"]["message"]
+
+
+async def test_references_of_a_notification(world: World) -> None:
+    """A notification runs after the answers, with what they hold."""
+    body = [{"method": "echo", "params": ["@FROM:a(n)"]}, {"method": "echo", "params": {"n": 7}, "id": "a"}]
+    reply = await post(world, body)
+    assert reply.after is not None
+    await reply.after()
+    assert "run [7]" in world.story
+
+
+async def test_a_reference_outside_of_a_batch(world: World) -> None:
+    """A single request's parameters reach the method as they are."""
+    assert read(await post(world, {"method": "echo", "params": ["@FROM:a(n)"], "id": 1}))["result"] == ["@FROM:a(n)"]
