@@ -7,10 +7,12 @@ from dataclasses import dataclass, replace
 
 from rpcgw.access.admit import JSON, Policy
 from rpcgw.access.guards import Guards, compile_guards
-from rpcgw.access.policies import rpc_policy
+from rpcgw.access.policies import document_policy, rpc_policy
 from rpcgw.access.tokens import Tokens, compile_tokens
 from rpcgw.api.problems import Place, Problem
 from rpcgw.config.settings import CallSettings, Route, Security, Settings
+from rpcgw.gateway.address import public_url
+from rpcgw.gateway.documents import publication, server_keys
 from rpcgw.gateway.model import McpRoute, RpcRoute
 from rpcgw.gateway.wording import MethodWording
 from rpcgw.kernel.method import Method
@@ -38,10 +40,14 @@ def serve(settings: Settings, table: MethodTable, wording: MethodWording) -> tup
     problems: list[Problem] = []
     rpc = [_rpc(route, settings, table, wording, guards) for route in settings.routes if route.kind == "rpc"]
     found = []
+    keys = server_keys(settings)
     for route in settings.routes:
         if route.kind == "mcp":
-            endpoint, wrong = _mcp(route, settings, table, wording)
-            found.append(McpRoute(endpoint, _mcp_policy(guards, settings.security_of(route.group))))
+            endpoint, wrong = _mcp(route, settings, table, wording, guards)
+            security = settings.security_of(route.group)
+            published = publication(route, settings, endpoint, keys[route.key])
+            readers = document_policy(guards, _tokens(security), protected_doc=security.protected_doc)
+            found.append(McpRoute(endpoint, _mcp_policy(guards, security), published, readers))
             problems += wrong
     return Served(tuple(rpc), tuple(found)), list(dict.fromkeys(problems))
 
@@ -61,7 +67,7 @@ def _rpc(route: Route, settings: Settings, table: MethodTable, wording: MethodWo
             batch_concurrency=calls.batch_concurrency,
         ),
         deadlines=_with_deadline(route.group, settings, table),
-        origins=settings.cors.allowed_origins,
+        origins=guards.pages(),
     )
     return RpcRoute(endpoint, _rpc_policy(guards, settings.security_of(route.group)))
 
@@ -80,17 +86,8 @@ def _described(group: str, version: int, settings: Settings, table: MethodTable)
     """A group's methods, marked as deprecated where the operator says so."""
     return {
         name: replace(method, deprecated=True) if settings.calls_of_method(group, name).deprecated else method
-        for name, method in (table.methods(group, version) or {}).items()
+        for name, method in table.documented(group, version).items()
     }
-
-
-def public_url(settings: Settings) -> str | None:
-    """Where clients reach the daemon: `server.public_url`, or the loopback address that it is bound to."""
-    if settings.server.public_url is not None:
-        return settings.server.public_url
-    first = settings.server.bind[0] if settings.server.bind else ""
-    host = first.rpartition(":")[0]
-    return f"http://{first}" if host in {"127.0.0.1", "localhost", "[::1]"} else None
 
 
 def _with_deadline(group: str, settings: Settings, table: MethodTable) -> frozenset[str]:
@@ -99,14 +96,16 @@ def _with_deadline(group: str, settings: Settings, table: MethodTable) -> frozen
 
 
 def _mcp(
-    route: Route, settings: Settings, table: MethodTable, wording: MethodWording
+    route: Route, settings: Settings, table: MethodTable, wording: MethodWording, guards: Guards
 ) -> tuple[mcp.Endpoint, list[Problem]]:
     own, calls = settings.mcp_of(route.group), settings.calls_of(route.group)
     shown = _tool_settings(calls)
     toolboxes: dict[int, mcp.Toolbox] = {}
     problems: list[Problem] = []
     for version in table.versions(route.group):
-        toolboxes[version], wrong = mcp.build(table.methods(route.group, version) or {}, shown)
+        methods = table.methods(route.group, version) or {}
+        differing = {name: _tool_settings(settings.calls_of_method(route.group, name)) for name in methods}
+        toolboxes[version], wrong = mcp.build(methods, shown, differing)
         problems += wrong
     endpoint = mcp.Endpoint(
         name=f"{route.full_group}_ufo_mcp_endpoint",
@@ -121,13 +120,21 @@ def _mcp(
         settings=shown,
         private=_is_private(route, settings, wording),
         enabled=own.enabled,
-        origins=settings.cors.allowed_origins,
+        origins=guards.pages(),
     )
     return endpoint, problems
 
 
 def _tool_settings(calls: CallSettings) -> mcp.ToolSettings:
-    return mcp.ToolSettings(validation_errors=calls.validation_errors)
+    tools = calls.tools
+    return mcp.ToolSettings(
+        naming=tools.naming,
+        refs=tools.refs,
+        output_arrays=tools.output_arrays,
+        validation_errors=calls.validation_errors,
+        lenient_arguments=calls.lenient_arguments,
+        page_size=tools.page_size,
+    )
 
 
 def _is_private(route: Route, settings: Settings, wording: MethodWording) -> bool:

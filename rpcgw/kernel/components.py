@@ -17,7 +17,6 @@ from rpcgw.kernel.rewrite import COMPONENTS, JsonSchema, references, rewrite
 _ID = re.compile(r":\d+")
 _PATH = re.compile(r"(?:[^.\[\],]+\.)+")
 _OTHER = re.compile(r"\W+")
-_OUTPUT = re.compile(r"-Output(__\d+)?$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +35,8 @@ class Component:
     refers: frozenset[str]
 
 
-def component(key: str, schema: JsonSchema, origin: str) -> Component:
-    """A component from pydantic's name for it, its schema, and pydantic's reference to its class.
+def component(schema: JsonSchema, origin: str, *, output: bool) -> Component:
+    """A component from its schema, pydantic's reference to its class, and whether it is about what goes out.
 
     A reference is `module.Class:id`, with those of type arguments in brackets.
     """
@@ -47,7 +46,7 @@ def component(key: str, schema: JsonSchema, origin: str) -> Component:
         origin=origin,
         short=identifier(_PATH.sub("", plain)),
         qualified=identifier(plain.replace("<locals>", "")),
-        output=_OUTPUT.search(key) is not None,
+        output=output,
         refers=frozenset(references(schema)),
     )
 

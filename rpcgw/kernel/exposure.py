@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from types import FunctionType
 from typing import Any
 
-from rpcgw.api.marks import MARKS, Groups, Hidden, Procedure, marks_of
+from rpcgw.api.marks import Groups, Hidden, Procedure, marks_of
 from rpcgw.api.problems import Problem
 from rpcgw.kernel.signature import place_of
 
@@ -76,23 +76,12 @@ def expose(registration: Registration) -> tuple[Exposure | None, list[Problem]]:
             marks=marks,
         )
         for attribute, function in _public_functions(cls)
-        for marks in (marks_along(function),)
+        for marks in (marks_of(function),)
     )
     groups = membership.members.union(*(method.groups for method in methods))
     removed = tuple(_name(alias, attribute) for attribute in mark.removed)
     exposure = Exposure(methods, removed, groups, mark.version, registration)
     return exposure, list(_problems(exposure))
-
-
-def marks_along(function: Any) -> Mapping[type, object]:
-    """The marks of a function and of whatever is wrapped around it: the order of decorators does not matter."""
-    chain = [function]
-    while (inner := getattr(chain[-1], "__wrapped__", None)) is not None:
-        chain.append(inner)
-    found: dict[type, object] = {}
-    for link in reversed(chain):
-        found.update(getattr(link, "__dict__", {}).get(MARKS, {}))
-    return found
 
 
 def _name(alias: str, attribute: str) -> str:
@@ -112,7 +101,7 @@ def _public_functions(cls: type) -> Iterator[tuple[str, Any]]:
         function = inspect.getattr_static(cls, name)
         plain = function.__func__ if isinstance(function, staticmethod | classmethod) else function
         is_function = isinstance(inspect.unwrap(plain) if callable(plain) else plain, FunctionType)
-        if is_function and Hidden not in marks_along(function):
+        if is_function and Hidden not in marks_of(function):
             yield name, function
 
 

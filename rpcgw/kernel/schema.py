@@ -61,10 +61,9 @@ def describe(inputs: Collection[Codec], outputs: Collection[Codec]) -> Descripti
         failures = {codec: reason for way, codec in wanted if (reason := _failure(way, codec))}
         made, definitions = _generate([(way, codec) for way, codec in wanted if codec not in failures])
     cleaned = {key: rewrite(schema, _clean) for key, schema in definitions.items()}
-    origins = {key: schema.pop(_ORIGIN, key) for key, schema in cleaned.items()}
-    apart = {key: component(key, schema, origins[key]) for key, schema in cleaned.items()}
+    apart = {key: _apart(key, schema) for key, schema in cleaned.items()}
     same = equal_outputs(apart)
-    components = {key: _component(key, made_apart, same) for key, made_apart in apart.items() if key not in same}
+    components = {key: _component(made_apart, same) for key, made_apart in apart.items() if key not in same}
     fragments = {key: redirected(rewrite(schema, _clean)["properties"]["v"], same) for key, schema in made.items()}
     return Description(
         inputs={codec: fragments["in", codec] for codec in inputs if codec not in failures},
@@ -164,11 +163,16 @@ def _failure(way: str, codec: Codec) -> str:
     return ""
 
 
-def _component(key: str, made: Component, same: Mapping[str, str]) -> Component:
+def _apart(key: str, schema: JsonSchema) -> Component:
+    origin, output = schema.pop(_ORIGIN, (key, False))
+    return component(schema, origin, output=output)
+
+
+def _component(made: Component, same: Mapping[str, str]) -> Component:
     schema = redirected(made.schema, same)
     if identifier(schema.get("title", "")) == made.short:
         del schema["title"]
-    return component(key, schema, made.origin)
+    return component(schema, made.origin, output=made.output)
 
 
 def _clean(schema: JsonSchema) -> JsonSchema:
@@ -196,7 +200,8 @@ class _Generator(GenerateJsonSchema):
         if isinstance(reference, str):
             key, _ = self.get_cache_defs_ref_schema(CoreRef(reference))
             if key in self.definitions:
-                self.definitions[key].setdefault(_ORIGIN, reference)
+                # The way is noted so that pydantic does not merge equal forms of a class under names of its own.
+                self.definitions[key].setdefault(_ORIGIN, (reference, self.mode == "serialization"))
         return made
 
     def sort(self, value: JsonSchema, parent_key: str | None = None) -> JsonSchema:

@@ -8,9 +8,10 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from types import NoneType, UnionType
-from typing import Annotated, Any, Final, Union, get_args, get_origin
+from typing import Annotated, Any, Final, NewType, Union, get_args, get_origin
 
 import typing_extensions
+from typing_extensions import TypeAliasType
 
 from rpcgw.api.context import CallContext
 from rpcgw.api.problems import Level, Place, Problem
@@ -144,11 +145,15 @@ def describe_hint(hint: Any) -> str:
         return describe_hint(parts[0])
     if origin in (Union, UnionType):
         return " | ".join(map(describe_hint, parts))
-    if isinstance(origin, type) and parts:
-        return f"{origin.__qualname__}[{', '.join(map(describe_hint, parts))}]"
-    if isinstance(hint, type):
-        return hint.__qualname__
+    if isinstance(origin, type | TypeAliasType) and parts:
+        return f"{_name_of(origin)}[{', '.join(map(describe_hint, parts))}]"
+    if isinstance(hint, type | TypeAliasType | NewType):
+        return _name_of(hint)
     return "..." if hint is ... else str(hint).replace("typing_extensions.", "").replace("typing.", "")
+
+
+def _name_of(hint: Any) -> str:
+    return str(getattr(hint, "__qualname__", hint.__name__)).rpartition("<locals>.")[2]
 
 
 def _check_kind(raw: Callable[..., Any], report: Reporter) -> None:

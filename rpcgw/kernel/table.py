@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from rpcgw.api.errors import ApplicationError, InternalError, RpcError
@@ -13,7 +13,7 @@ from rpcgw.api.problems import Problem
 from rpcgw.kernel.arguments import Arguments
 from rpcgw.kernel.builtin import Ping
 from rpcgw.kernel.codec import decode, encode
-from rpcgw.kernel.components import names_of, redirected
+from rpcgw.kernel.components import Component, names_of, redirected
 from rpcgw.kernel.conversion import Codec, Codecs
 from rpcgw.kernel.drafting import Draft, draft
 from rpcgw.kernel.exposure import Exposed, Exposure, Registration, expose
@@ -33,12 +33,13 @@ class MethodTable:
     """Methods by group and version; a version that a group lacks is absent (C-20).
 
     `procedures` is what has to be there to run them, the built-in one included; `schemas` holds every component of the
-    compile by its public name, as JSON.
+    compile as JSON, by a name that is unique in the compile, and `kinds` says of which class each is.
     """
 
     by_group: Mapping[str, Mapping[int, Mapping[str, Method]]]
     procedures: tuple[Registration, ...] = ()
     schemas: Mapping[str, bytes] = field(default_factory=dict)
+    kinds: Mapping[str, Component] = field(default_factory=dict)
 
     @property
     def groups(self) -> tuple[str, ...]:
@@ -54,15 +55,32 @@ class MethodTable:
         return self.by_group.get(group, {}).get(version)
 
     def components(self, group: str, version: int) -> dict[str, Any]:
-        """`components.schemas` of the OpenRPC document: what the group's methods refer to, directly or not."""
-        found: dict[str, Any] = {}
+        """`components.schemas` of the OpenRPC document: what the group's methods refer to, directly or not.
+
+        Names are the shortest that are unique in this document: a plugin that serves another group never changes them.
+        """
+        names = self._names(group, version)
+        return {
+            names[key]: redirected(decode(self.schemas[key]), names) for key in sorted(names, key=names.__getitem__)
+        }
+
+    def documented(self, group: str, version: int) -> Mapping[str, Method]:
+        """The methods as the OpenRPC document shows them: fragments refer to `components` of the same document."""
+        names = self._names(group, version)
+        methods = self.methods(group, version) or {}
+        if all(key == name for key, name in names.items()):
+            return methods
+        return {name: _renamed(method, names) for name, method in methods.items()}
+
+    def _names(self, group: str, version: int) -> dict[str, str]:
+        keys: set[str] = set()
         todo = list(_referred(self.methods(group, version) or {}))
         while todo:
-            name = todo.pop()
-            if name not in found:
-                found[name] = decode(self.schemas[name])
-                todo.extend(references(found[name]))
-        return dict(sorted(found.items()))
+            key = todo.pop()
+            if key not in keys:
+                keys.add(key)
+                todo.extend(self.kinds[key].refers)
+        return names_of(keys, self.kinds)
 
 
 def compile_methods(registrations: Sequence[Registration]) -> tuple[MethodTable, list[Problem]]:
@@ -80,7 +98,7 @@ def compile_methods(registrations: Sequence[Registration]) -> tuple[MethodTable,
             drafted, found = draft(exposed, codecs)
             problems += found
             drafts += [drafted] if drafted else []
-    methods, schemas, found = _finish(drafts)
+    methods, description, found = _finish(drafts)
     codecs.forget_sources()
     arrangement, conflicts = arrange(exposures)
     by_group = {
@@ -88,7 +106,8 @@ def compile_methods(registrations: Sequence[Registration]) -> tuple[MethodTable,
         for group, versions in arrangement.items()
     }
     problems += [*found, *conflicts, *_unknown_invalidations(exposures)]
-    return MethodTable(by_group, everything, schemas), sorted(set(problems))
+    schemas, kinds = _public(description)
+    return MethodTable(by_group, everything, schemas, kinds), sorted(set(problems))
 
 
 def _distinct(registrations: Iterable[Registration]) -> list[Registration]:
@@ -109,8 +128,8 @@ def _compiled(names: Mapping[str, Exposed], methods: Mapping[int, Method]) -> di
     return {name: methods[id(exposed)] for name, exposed in names.items() if id(exposed) in methods}
 
 
-def _finish(drafts: Sequence[Draft]) -> tuple[dict[int, Method], dict[str, bytes], list[Problem]]:
-    """Methods by the identity of what they were exposed as, public components, and problems of schemas."""
+def _finish(drafts: Sequence[Draft]) -> tuple[dict[int, Method], Description, list[Problem]]:
+    """Methods by the identity of what they were exposed as, the types' description, and problems of schemas."""
     inputs = dict.fromkeys(codec for made in drafts for codec in made.codecs.values())
     outputs = dict.fromkeys(made.returns for made in drafts if made.returns is not None)
     description = describe(list(inputs), list(outputs))
@@ -124,10 +143,29 @@ def _finish(drafts: Sequence[Draft]) -> tuple[dict[int, Method], dict[str, bytes
         problems += blamed
         if not blamed:
             methods[id(made.exposed)] = _method(made, description, public)
-    schemas = {
-        public[key]: encode(redirected(component.schema, public)) for key, component in description.components.items()
-    }
-    return methods, schemas, problems
+    return methods, description, problems
+
+
+def _public(description: Description) -> tuple[dict[str, bytes], dict[str, Component]]:
+    """Every component by a name that is unique in the compile: its JSON, and which class it is of."""
+    public = names_of(description.components, description.components)
+    schemas: dict[str, bytes] = {}
+    kinds: dict[str, Component] = {}
+    for key, made in description.components.items():
+        schemas[public[key]] = encode(redirected(made.schema, public))
+        kinds[public[key]] = replace(made, schema={}, refers=frozenset(public[other] for other in made.refers))
+    return schemas, kinds
+
+
+def _renamed(method: Method, names: Mapping[str, str]) -> Method:
+    def fragment(schema: bytes) -> bytes:
+        return encode(redirected(decode(schema), names))
+
+    return replace(
+        method,
+        params=tuple(replace(param, schema=fragment(param.schema)) for param in method.params),
+        result=replace(method.result, schema=fragment(method.result.schema)),
+    )
 
 
 def _without_schema(made: Draft, description: Description) -> Iterator[Problem]:

@@ -24,12 +24,12 @@ THERE = "stock.Product:2"
 )  # fmt: skip
 def test_names(rows: list[tuple[str, str]], names: list[str]) -> None:
     """The shortest name that is unique among those that stand together."""
-    components = {key: component(key, {}, origin) for key, origin in rows}
+    components = {key: component({}, origin, output=key.endswith("-Output")) for key, origin in rows}
     assert list(names_of(components, components).values()) == names
 
 
 def test_what_is_reached() -> None:
     """References are followed, in circles too."""
     schemas = {name: {"$ref": f"#/components/schemas/{other}"} for name, other in (("A", "B"), ("B", "A"), ("C", "A"))}
-    components = {name: component(name, schema, name) for name, schema in schemas.items()}
+    components = {name: component(schema, name, output=False) for name, schema in schemas.items()}
     assert reached({"items": {"$ref": "#/components/schemas/A"}}, components) == {"A", "B"}

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 import rpcgw as rpc
-from rpcgw.kernel.exposure import Exposure, Registration, expose, marks_along
+from rpcgw.api.marks import Inline, Lock, marks_of
+from rpcgw.kernel.exposure import Exposure, Registration, expose
 
 
 def passing(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -176,4 +177,21 @@ def test_marks_are_found_through_wrappers() -> None:
     def function(a: int) -> int:
         return a
 
-    assert len(marks_along(function)) == 2
+    assert len(marks_of(function)) == 2
+
+
+@pytest.mark.parametrize("wrapper", [staticmethod, classmethod])
+def test_marks_below_static_and_class_methods_count(wrapper: Any) -> None:
+    """A mark stands where its author wrote it, above or below."""
+
+    def function() -> None: ...
+
+    assert list(marks_of(rpc.lock()(wrapper(rpc.inline(function))))) == [Inline, Lock]
+
+
+def test_marks_of_classes_are_not_inherited() -> None:
+    """A class that derives from a procedure is none itself."""
+
+    class Derived(Lonely): ...
+
+    assert not marks_of(Derived)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import AsyncIterator, Callable
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NewType, TypeVar
 
 import pytest
-from typing_extensions import deprecated
+from typing_extensions import TypeAliasType, deprecated
 
 import rpcgw as rpc
 from rpcgw.kernel.signature import ABSENT, Signature, describe_hint, read_signature
@@ -23,6 +23,11 @@ def passing(function: Callable[..., Any]) -> Callable[..., Any]:
         return function(*args, **kwargs)
 
     return wrapper
+
+
+_T = TypeVar("_T")
+Few = TypeAliasType("Few", list[_T], type_params=(_T,))
+Price = NewType("Price", int)
 
 
 class Base:
@@ -198,7 +203,7 @@ def test_a_name_that_no_tool_may_have() -> None:
 
 @pytest.mark.parametrize(
     ("hint", "shown"),
-    [(int, "int"), (None, "None"), (int | None, "int | None"), (list[int], "list[int]"), (Base.Inner, "Base.Inner"), (Any, "Any")],
+    [(int, "int"), (None, "None"), (int | None, "int | None"), (list[int], "list[int]"), (Base.Inner, "Base.Inner"), (Any, "Any"), (list[Base.Inner], "list[Base.Inner]"), (Few[Base], "Few[Base]"), (Price, "Price")],
 )  # fmt: skip
 def test_types_are_shown_as_they_are_written(hint: Any, shown: str) -> None:
     """People read the type that they wrote."""

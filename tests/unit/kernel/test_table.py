@@ -207,7 +207,26 @@ def test_another_plugin_does_not_change_a_tool() -> None:
     together = (table.methods("mcp", 1) or {})["Catalog.rename"]
     assert [problem for problem in problems if problem.level == "error"] == []
     assert together.input_schema == alone.input_schema
-    assert list(table.components("mcp", 1)) == ["Colour", f"{__name__.replace('.', '_')}_Product"]
+    assert list(table.components("mcp", 1)) == ["Colour", "Product"]
+
+
+def test_names_of_components_are_those_of_one_document() -> None:
+    """Two classes of one name are told apart where they stand in one document, and only there."""
+
+    @rpc.procedure("Other", groups=["internal"])
+    class Other:
+        def get(self, product: other_product()) -> None: ...  # type: ignore[valid-type]  # what is tested
+
+    table, _ = compile_methods([Registration(Catalog), Registration(Other)])
+    alone = table.documented("general", 1)["Other.get"]
+    assert list(table.components("general", 1)) == ["Product"]
+    assert alone.params[0].schema == b'{"$ref":"#/components/schemas/Product"}'
+    assert table.documented("mcp", 1)["Catalog.search"].result.schema.endswith(b'/schemas/Product"}}')
+    together = table.documented("internal", 1)["Other.get"]
+    named = json.loads(together.params[0].schema)["$ref"].rpartition("/")[2]
+    assert [name for name in table.components("internal", 1) if name.endswith("_Product")] == sorted(
+        [f"{__name__.replace('.', '_')}_Product", named]
+    )
 
 
 def other_product() -> Any:
