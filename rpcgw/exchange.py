@@ -80,7 +80,8 @@ class Rejected:
 class Entrance:
     """One path as doors serve it, both spellings (with and without a trailing slash).
 
-    `pattern` is an exact path, or ends in `/{ver}`, which stands for `v` and digits; exact paths win over patterns.
+    `pattern` is a path in which a whole segment may be `{ver}`, which stands for `v` and digits, or `{aiName}`, which
+    stands for anything; a path with fewer of them wins over one with more.
     `admit` is pure and runs on every head but a preflight's, before the body is read, whatever its method: guards, then
     the method (405 with `Allow`), then the token. `methods` lists what it lets through, for `Allow` and for CORS.
     `too_large` is the answer to a body over `max_body_bytes`. `origins` may read answers from a page (CORS), and see

@@ -20,3 +20,9 @@ def rpc_policy(guards: Guards, tokens: Tokens, *, protected_api: bool, protected
         tokens={method: tokens for method, needed in asked.items() if needed},
         media_types={"POST": JSON_OR_NONE},
     )
+
+
+def document_policy(guards: Guards, tokens: Tokens, *, protected_doc: bool) -> Policy:
+    """Documents alone, by GET and HEAD; a token only where documents are protected."""
+    methods = ("GET", "HEAD")
+    return Policy(guards, methods=methods, tokens=dict.fromkeys(methods, tokens) if protected_doc else {})

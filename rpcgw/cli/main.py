@@ -12,6 +12,7 @@ from rpcgw import __version__
 COMMANDS = {
     "call": "rpcgw.cli.call",
     "check": "rpcgw.cli.check",
+    "client": "rpcgw.cli.client",
     "methods": "rpcgw.cli.methods",
     "openrpc": "rpcgw.cli.openrpc",
     "plugins": "rpcgw.cli.plugins",

@@ -19,7 +19,7 @@ from rpcgw.daemon.options import Needs, Options
 from rpcgw.daemon.revocations import SharedRevocations
 from rpcgw.daemon.runtime import Runtime, open_runtime
 from rpcgw.daemon.telemetry import metrics_directory, worker_telemetry
-from rpcgw.endpoints import mcp, rpc
+from rpcgw.endpoints import documents, mcp, rpc
 from rpcgw.endpoints.sessions import Sessions
 from rpcgw.exchange import Entrance
 from rpcgw.gateway.model import Gateway
@@ -133,6 +133,10 @@ def _entrances(runtime: Runtime, revocations: Revocations) -> list[Entrance]:
     return [
         *chain.from_iterable(rpc.entrances(route.endpoint, route.policy, for_rpc) for route in gateway.rpc),
         *chain.from_iterable(mcp.entrances(route.endpoint, route.policy, for_mcp) for route in gateway.mcp),
+        *chain.from_iterable(
+            documents.entrances(route.publication, route.readers, runtime.clock, runtime.observer)
+            for route in gateway.mcp
+        ),
     ]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rpcgw.api.problems import Place, Problem
+from rpcgw.gateway.documents import publication_problems
 from rpcgw.gateway.model import Gateway
 
 
@@ -13,4 +14,5 @@ def check_problems(gateway: Gateway) -> list[Problem]:
         for plugin in gateway.plugins
         if plugin.state == "quarantined"
     ]
-    return sorted([*gateway.warnings, *quarantined])
+    unpublishable = publication_problems(gateway.settings, (route.publication for route in gateway.mcp))
+    return sorted([*gateway.warnings, *quarantined, *unpublishable])

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from rpcgw.gateway.model import Gateway
+from rpcgw.gateway.model import Gateway, McpRoute
 from rpcgw.kernel.method import Method
 from rpcgw.protocol.mcp import Endpoint
 from rpcgw.protocol.mcp.tools import descriptor
@@ -46,6 +46,7 @@ def list_routes(gateway: Gateway) -> Iterator[ListedRoute]:
         served = mcp.endpoint
         versions = tuple(sorted(served.toolboxes)) if served.enabled else ()
         yield from _paths(served.name, served.prefix, served.group, (*mcp.policy.methods, "OPTIONS"), versions)
+        yield from _documents(mcp)
 
 
 def _paths(
@@ -54,6 +55,16 @@ def _paths(
     yield ListedRoute(name, methods, prefix, group, "v1")
     served = ", ".join(f"v{version}" for version in versions) or "none"
     yield ListedRoute(name, methods, f"{prefix.rstrip('/')}/{{ver}}", group, served)
+
+
+def _documents(route: McpRoute) -> Iterator[ListedRoute]:
+    """`server.json` and client configurations (C-05, C-06)."""
+    published, below = route.publication, route.publication.prefix.rstrip("/")
+    served = ", ".join(f"v{version}" for version in published.editions) or "none"
+    for path, name in (("server.json", "server_json"), ("manifest/{aiName}.json", "manifest")):
+        for root, ending, versions in ((below, "", "v1"), (f"{below}/{{ver}}", "_ver", served)):
+            full = f"{published.name}_ufo_mcp_{name}{ending}"
+            yield ListedRoute(full, route.readers.methods, f"{root}/{path}", route.endpoint.group, versions)
 
 
 def list_methods(gateway: Gateway) -> Iterator[ListedMethod]:

@@ -14,6 +14,7 @@ from rpcgw.kernel.listeners import Listeners
 from rpcgw.kernel.table import MethodTable
 from rpcgw.kernel.tuning import Tunings
 from rpcgw.protocol import jsonrpc, mcp
+from rpcgw.protocol.mcp.documents import Publication
 
 PluginStatus = Literal["loaded", "quarantined"]
 
@@ -51,10 +52,12 @@ class RpcRoute:
 
 @dataclass(frozen=True, slots=True)
 class McpRoute:
-    """An MCP endpoint and who may come in."""
+    """An MCP endpoint and who may come in; its documents and who may read them."""
 
     endpoint: mcp.Endpoint
     policy: Policy
+    publication: Publication
+    readers: Policy
 
 
 @dataclass(frozen=True, slots=True)

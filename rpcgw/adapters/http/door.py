@@ -20,7 +20,8 @@ from rpcgw.adapters.http.health import Parts, Scrape, add_health
 from rpcgw.adapters.http.state import State
 from rpcgw.exchange import Entrance
 
-VERSION = "{ver}"
+PLACEHOLDERS = {"{ver}": "{ver:v[0-9]+}", "{aiName}": "{aiName:[^/]+}"}
+"""What stands for a segment in an entrance's pattern, as aiohttp writes it."""
 LAST_WORDS = 1.0
 """Seconds that cut calls have for their closing answer, and cut afterwards for their end."""
 
@@ -141,7 +142,7 @@ def build(
     app = web.Application()
     add_health(app, parts, state, scrape)
     cors = Cors(app) if any(entrance.origins for entrance in entrances) else None
-    for entrance in sorted(entrances, key=lambda entrance: VERSION in entrance.pattern):
+    for entrance in sorted(entrances, key=lambda entrance: entrance.pattern.count("{")):
         handling = Handling(entrance, report, state, after)
         for path in spellings(entrance.pattern):
             resource = app.router.add_resource(path)
@@ -159,5 +160,5 @@ def build(
 
 def spellings(pattern: str) -> tuple[str, ...]:
     """A pattern's aiohttp paths, without and with the trailing slash."""
-    path = pattern.rstrip("/").replace(VERSION, "{ver:v[0-9]+}")
+    path = "/".join(PLACEHOLDERS.get(segment, segment) for segment in pattern.rstrip("/").split("/"))
     return (path, f"{path}/") if path else ("/",)
