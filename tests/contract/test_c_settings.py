@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -219,13 +220,13 @@ def out_of_range() -> Refusal:
 
 def sized(client: Client, path: str, size: int, *, chunked: bool = False) -> Answer:
     """Post a `tools/call` whose body has so many bytes."""
-    start, end = (
-        b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"Shop.size","_meta":{'
-        b'"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}},'
-        b'"arguments":{"text":"',
-        b'"}}}',
-    )
-    body = start + b"x" * (size - len(start) - len(end)) + end
+    meta = {
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+    }
+    params = {"name": "Shop.size", "_meta": meta, "arguments": {"text": "?"}}
+    message = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}).encode()
+    body = message.replace(b"?", b"x" * (size - len(message) + 1))
     headers = {
         "Content-Type": "application/json",
         "Accept": "application/json, text/event-stream",
@@ -289,7 +290,7 @@ def test_no_server_info_by_default(untuned: Daemon) -> None:
 
 def test_defaults_may_be_written_down(pool: dict[str, Any], untuned: Daemon) -> None:
     """C-08: a configuration that says what is the default anyway, of every key, changes nothing."""
-    info = {"name": None, "title": None, "description": None, "icons": []}
+    info: dict[str, Any] = {"name": None, "title": None, "description": None, "icons": []}
     mcp = {
         "enabled": True,
         "instructions": None,

@@ -164,15 +164,20 @@ def serving(
     *,
     config: str = "gateway.yaml",
     bind: str | None = BIND,
+    program: Sequence[str] = (str(RPCGW),),
 ) -> Iterator[Daemon]:
-    """Run `rpcgw serve` in a folder until the block ends; its log goes to `daemon.log` there."""
-    command = [str(RPCGW), "serve", "-c", config, *(["--bind", bind] if bind else []), *arguments]
+    """Run `rpcgw serve` in a folder until the block ends; its log goes to `daemon.log` there.
+
+    `program` starts another installation's, say that of another virtual environment.
+    """
+    command = [*program, "serve", "-c", config, *(["--bind", bind] if bind else []), *arguments]
     with (place / "daemon.log").open("ab") as log:
+        earlier = log.tell()
         process = subprocess.Popen(
             command, cwd=place, env=clean_environment(place, env), stdin=subprocess.DEVNULL, stdout=log, stderr=log
         )
     try:
-        yield Daemon(process, place, wait_for_address(process, place))
+        yield Daemon(process, place, wait_for_address(process, place, earlier))
     finally:
         end(process)
 
@@ -207,12 +212,12 @@ def clean_environment(home: Path, extra: Mapping[str, str] | None) -> dict[str, 
     return {**known, "HOME": str(home), "LANG": "C.UTF-8", "PYTHONDONTWRITEBYTECODE": "1", **(extra or {})}
 
 
-def wait_for_address(process: subprocess.Popen[bytes], place: Path) -> str:
-    """Wait for the log line `listening`, and return the address that it names."""
+def wait_for_address(process: subprocess.Popen[bytes], place: Path, earlier: int = 0) -> str:
+    """Wait for the log line `listening`, and return the address that it names; `earlier` bytes are of a former daemon."""
     deadline = time.monotonic() + START
     while True:
         code = process.poll()
-        log = read_log(place)
+        log = read_log(place, earlier)
         address = address_in(log)
         if address:
             return address
@@ -242,9 +247,9 @@ def end(process: subprocess.Popen[bytes]) -> None:
         process.wait()
 
 
-def read_log(place: Path) -> str:
-    """Return the daemon's log so far; bytes that are no UTF-8 are shown as such."""
-    return (place / "daemon.log").read_text(encoding="utf-8", errors="backslashreplace")
+def read_log(place: Path, start: int = 0) -> str:
+    """Return the daemon's log so far, from a byte on; bytes that are no UTF-8 are shown as such."""
+    return (place / "daemon.log").read_bytes()[start:].decode("utf-8", "backslashreplace")
 
 
 def parse_log(text: str) -> list[dict[str, Any]]:
