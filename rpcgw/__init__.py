@@ -11,11 +11,13 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "rpcgw.api.context": ("CallContext", "Principal"),
+    "rpcgw.api.content": ("Audio", "EmbeddedResource", "Image", "ResourceLink", "Text", "ToolResult"),
     "rpcgw.api.errors": (
         "ApplicationError",
         "AssertionFailed",
         "AsyncError",
         "BatchError",
+        "CapabilityMissing",
         "ConfigError",
         "DataNotFound",
         "InternalError",
@@ -46,12 +48,19 @@ _HOMES = {
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 if TYPE_CHECKING:
+    from rpcgw.api.content import Audio as Audio
+    from rpcgw.api.content import EmbeddedResource as EmbeddedResource
+    from rpcgw.api.content import Image as Image
+    from rpcgw.api.content import ResourceLink as ResourceLink
+    from rpcgw.api.content import Text as Text
+    from rpcgw.api.content import ToolResult as ToolResult
     from rpcgw.api.context import CallContext as CallContext
     from rpcgw.api.context import Principal as Principal
     from rpcgw.api.errors import ApplicationError as ApplicationError
     from rpcgw.api.errors import AssertionFailed as AssertionFailed
     from rpcgw.api.errors import AsyncError as AsyncError
     from rpcgw.api.errors import BatchError as BatchError
+    from rpcgw.api.errors import CapabilityMissing as CapabilityMissing
     from rpcgw.api.errors import ConfigError as ConfigError
     from rpcgw.api.errors import DataNotFound as DataNotFound
     from rpcgw.api.errors import InternalError as InternalError

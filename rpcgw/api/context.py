@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, Protocol, get_args
+
+from rpcgw.api.errors import CapabilityMissing
+
+LogLevel = Literal["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"]
+"""RFC 5424's severities, mildest first."""
 
 Surface = Literal["rpc", "mcp", "webmcp", "queue", "cli"]
 
@@ -19,6 +24,20 @@ class Principal:
 
 
 ANONYMOUS = Principal()
+LOG_LEVELS: tuple[LogLevel, ...] = get_args(LogLevel)
+
+
+class Client(Protocol):
+    """Who waits for a running call, as far as its surface lets a procedure speak to them."""
+
+    async def progress(self, progress: float, total: float | None, message: str | None, /) -> None:
+        """Tell how far the call is; does nothing where nobody asked."""
+
+    async def log(self, level: LogLevel, data: object, logger: str | None, /) -> None:
+        """Tell something on the way; does nothing where nobody asked."""
+
+    def has(self, capability: str, /) -> bool:
+        """Whether the client says that it can do something."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +45,8 @@ class CallContext:
     """Injected into a parameter that is annotated with it; never part of the API.
 
     `ray_id` is the trace id of the whole chain of calls; `deadline` is a time of the event loop's clock in seconds,
-    or None; `headers` holds only what the operator allows (`forward`), names in lower case.
+    or None; `headers` holds only what the operator allows (`forward`), names in lower case. `client` is None on
+    surfaces where nobody can be spoken to while the call runs.
     """
 
     principal: Principal
@@ -38,3 +58,34 @@ class CallContext:
     ray_id: str
     deadline: float | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
+    client: Client | None = field(default=None, repr=False)
+
+    async def progress(self, progress: float, total: float | None = None, message: str | None = None) -> None:
+        """Tell the client how far the call is, if it asked to be told (MCP's `progressToken`).
+
+        What is not above the progress told last is not sent. Waits where the client reads more slowly than it is told.
+        """
+        if self.client is not None:
+            await self.client.progress(progress, total, message)
+
+    async def log(self, level: LogLevel, data: object, logger: str | None = None) -> None:
+        """Send the client a message of any JSON value, if it asked for messages of this level (MCP's `logLevel`).
+
+        Raises:
+            ValueError: There is no such level.
+        """
+        if level not in LOG_LEVELS:
+            raise ValueError(f"{level!r} is no level; they are {', '.join(LOG_LEVELS)}")
+        if self.client is not None:
+            await self.client.log(level, data, logger)
+
+    def require(self, capability: str) -> None:
+        """Refuse the call where the client does not say that it has a capability, such as `sampling`.
+
+        A capability within another is written with a dot: `elicitation.url`.
+
+        Raises:
+            CapabilityMissing: It does not, or it cannot be spoken to. To be let through.
+        """
+        if self.client is None or not self.client.has(capability):
+            raise CapabilityMissing(capability)

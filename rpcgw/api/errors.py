@@ -10,6 +10,7 @@ RpcGatewayError
     │   └── AssertionFailed    -32602  ├── TokenNotSent    -32401
     ├── InternalError          -32603  ├── TokenInvalid    -32403
     ├── RuntimeFault           -32500  ├── DataNotFound    -32404
+    │   └── CapabilityMissing  -32500  │
     └── ServerError            -32000  └── ApplicationError  any code outside -32768..-32000
 
 The table is the kernel's (reference: JSON-RPC 2.0 section 5.1, and the error table of the original bundle).
@@ -110,6 +111,19 @@ class RuntimeFault(RpcError):
 
     code = -32500
     default_message = "Runtime error on procedure"
+
+
+class CapabilityMissing(RuntimeFault):
+    """The procedure needs something of its client that the client does not offer (`CallContext.require`)."""
+
+    def __init__(self, capability: str) -> None:
+        self.capability = capability
+        first, _, second = capability.partition(".")
+        self.required: dict[str, object] = {first: {second: {}} if second else {}}
+        """What is missing, as a client would declare it."""
+        super().__init__(
+            f"The client must have the capability {capability}", extra={"requiredCapabilities": self.required}
+        )
 
 
 class LogicError(RpcError):

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from rpcgw.api.context import ANONYMOUS, CallContext, Principal, Surface
+from rpcgw.api.context import ANONYMOUS, CallContext, Client, Principal, Surface
 from rpcgw.api.errors import RpcError
 from rpcgw.kernel.gate import Verdict
 
@@ -18,6 +18,7 @@ class Call(msgspec.Struct, frozen=True):
     `params` are named, positional, or None where absent. `id` is the kernel's own, never the client's. `gated` is the
     verdict of the method's gate where the surface has asked it already (MCP), None where the pipeline has to.
     `refused` is an error that the surface found and the pipeline is to tell (a batch's reference that leads nowhere).
+    `client` is who waits for the call, where the surface lets procedures speak to them.
     `strict` surfaces (MCP, the page) enforce the advertised form; the others also take the kernel's lenient forms.
     """
 
@@ -36,14 +37,19 @@ class Call(msgspec.Struct, frozen=True):
     strict: bool = False
     gated: Verdict | None = None
     refused: RpcError | None = None
+    client: Client | None = None
 
 
 class Done(msgspec.Struct, frozen=True):
-    """The call succeeded: `encoded` is the result's JSON, ready to be spliced. `after` fires `rpc.post_response`."""
+    """The call succeeded: `encoded` is the result's JSON, ready to be spliced. `after` fires `rpc.post_response`.
+
+    `structured` is the JSON object that a `ToolResult` carries beside its blocks.
+    """
 
     encoded: bytes
     cached: bool = False
     after: Callable[[], Awaitable[None]] | None = None
+    structured: bytes | None = None
 
 
 class Failed(msgspec.Struct, frozen=True):

@@ -16,6 +16,7 @@ from pydantic import ValidationError
 from rpcgw.api.marks import Cache, Lock, Tool
 from rpcgw.api.problems import Problem
 from rpcgw.kernel.codec import NoJsonForm, decode, encode
+from rpcgw.kernel.content import MixedContent, kinds_of
 from rpcgw.kernel.conversion import Codec, Codecs, TypeFailure, explain_type
 from rpcgw.kernel.exposure import Exposed
 from rpcgw.kernel.gate import validator
@@ -26,13 +27,17 @@ _VARY = ("locale", "principal")
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A method before its schemas: codecs and JSON defaults by parameter; no `returns` without an annotation."""
+    """A method before its schemas: codecs and JSON defaults by parameter.
+
+    There is no `returns` without an annotation, and none where it names content blocks: `content` are their classes.
+    """
 
     exposed: Exposed
     signature: Signature
     codecs: Mapping[str, Codec]
     defaults: Mapping[str, Any]
     returns: Codec | None
+    content: tuple[type, ...] = ()
 
 
 def draft(exposed: Exposed, codecs: Codecs) -> tuple[Draft | None, list[Problem]]:
@@ -44,13 +49,23 @@ def draft(exposed: Exposed, codecs: Codecs) -> tuple[Draft | None, list[Problem]
     of_params = {
         param.name: _codec(codecs, param.hint, f"parameter {param.name!r}", report) for param in signature.params
     }
-    returns = None if signature.returns is ABSENT else _codec(codecs, signature.returns, "the result", report)
+    content = _content(signature, report)
+    untyped = signature.returns is ABSENT or bool(content)
+    returns = None if untyped else _codec(codecs, signature.returns, "the result", report)
     _check_marks(exposed, signature, report)
     found = {name: codec for name, codec in of_params.items() if codec is not None}
     defaults = dict(_defaults(signature, found, report))
-    if len(found) < len(of_params) or (returns is None and signature.returns is not ABSENT):
+    if len(found) < len(of_params) or (returns is None and not untyped):
         return None, problems
-    return Draft(exposed, signature, found, defaults, returns), problems
+    return Draft(exposed, signature, found, defaults, returns, content), problems
+
+
+def _content(signature: Signature, report: Reporter) -> tuple[type, ...]:
+    try:
+        return kinds_of(signature.returns)
+    except MixedContent as error:
+        report("content-mixed", f"the result {describe_hint(signature.returns)}: {error}", "return one or the other")
+        return ()
 
 
 def _codec(codecs: Codecs, hint: Any, what: str, report: Reporter) -> Codec | None:

@@ -11,7 +11,7 @@ never reads what was before.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -22,6 +22,7 @@ from rpcgw.kernel.background import Background
 from rpcgw.kernel.cache import Hit, Miss, ResultCache
 from rpcgw.kernel.call import Call, Done, Failed, Outcome
 from rpcgw.kernel.codec import NoJsonForm
+from rpcgw.kernel.content import unpacked
 from rpcgw.kernel.deadline import Deadlines, Guard
 from rpcgw.kernel.failure import as_rpc_error, is_exposed, render
 from rpcgw.kernel.gate import Passed
@@ -128,7 +129,7 @@ class Executor:
         if plan.cache is not None:
             found = await self._cache.read(plan.cache, call, {**method.defaults, **bound})
             if isinstance(found, Hit):
-                return Done(found.encoded, cached=True)
+                return _done(method, found.encoded, cached=True)
             miss = found
         verdict = method.gate(bound) if gated is None else gated
         if not isinstance(verdict, Passed):
@@ -144,8 +145,9 @@ class Executor:
         if plan.settles:
             await self._settle(plan, miss, encoded)
         if not self._listeners.post_response and not plan.warms:
-            return Done(encoded)
-        return Done(encoded, after=partial(self._answered, call, plan, bound, PostResponse(context, values, result)))
+            return _done(method, encoded)
+        event = PostResponse(context, values, result)
+        return _done(method, encoded, after=partial(self._answered, call, plan, bound, event))
 
     async def _settle(self, plan: Plan, miss: Miss | None, encoded: bytes) -> None:
         """Forget what the success made stale, whatever becomes of the caller, and keep what it gave."""
@@ -255,6 +257,7 @@ class Executor:
             ray_id=call.ray_id,
             deadline=deadline,
             headers=call.headers,
+            client=call.client,
         )
 
     async def close(self) -> None:
@@ -272,6 +275,15 @@ def _is_cancelled() -> bool:
     """Whether somebody cancelled the current task, as opposed to what it awaited."""
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0
+
+
+def _done(
+    method: Method, encoded: bytes, *, cached: bool = False, after: Callable[[], Awaitable[None]] | None = None
+) -> Done:
+    if not method.content:
+        return Done(encoded, cached, after)
+    blocks, structured = unpacked(encoded)
+    return Done(blocks, cached, after, structured)
 
 
 def _encode(method: Method, result: object) -> bytes:

@@ -17,6 +17,7 @@ from rpcgw.api.marks import Cache, Invalidates, Lock, Tool
 from rpcgw.api.problems import Place
 from rpcgw.kernel.arguments import Arguments, Refused
 from rpcgw.kernel.codec import encode
+from rpcgw.kernel.content import blocks_of, packed, structured_of
 from rpcgw.kernel.conversion import Codec
 from rpcgw.kernel.gate import PASSED, Assertion, Gate, Shape, Verdict
 from rpcgw.kernel.messages import MESSAGES, Errors
@@ -88,6 +89,8 @@ class Method:
     """The defaults as JSON values, by parameter: what an absent one stands for in keys of cache and lock."""
     result_codec: Codec | None = None
     """How the result is written; None where it has no annotation."""
+    content: bool = False
+    """Whether the result is content blocks."""
 
     def bind(self, params: dict[str, Any] | list[Any] | None, *, strict: bool, refuse_unknown: bool) -> dict[str, Any]:
         """Raw JSON values by parameter name; absent ones that have a default stay absent.
@@ -151,12 +154,14 @@ class Method:
         return function(*positions, **named)
 
     def encode(self, value: object) -> bytes:
-        """A result as JSON.
+        """A result as JSON; content blocks as `rpcgw.kernel.content` packs them.
 
         Raises:
             NoJsonForm: JSON cannot carry it, or a number in it is NaN or infinite where the type promises a number.
         """
-        return encode(value) if self.result_codec is None else self.result_codec.encode(value)
+        if self.result_codec is not None:
+            return self.result_codec.encode(value)
+        return packed(blocks_of(value), structured_of(value)) if self.content else encode(value)
 
     @cached_property
     def _gate(self) -> Gate:

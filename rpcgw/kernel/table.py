@@ -14,6 +14,7 @@ from rpcgw.kernel.arguments import Arguments
 from rpcgw.kernel.builtin import Ping
 from rpcgw.kernel.codec import decode, encode
 from rpcgw.kernel.components import Component, names_of, redirected
+from rpcgw.kernel.content import schema_of
 from rpcgw.kernel.conversion import Codec, Codecs
 from rpcgw.kernel.drafting import Draft, draft
 from rpcgw.kernel.exposure import Exposed, Exposure, Registration, expose
@@ -206,11 +207,12 @@ def _method(made: Draft, description: Description, public: Mapping[str, str]) ->
         input_schema=encode(published),
         output_schema=encode(promised) if promised else None,
         params=tuple(_param_doc(made_property, public) for made_property in properties),
-        result=_result_doc(signature, result, public),
+        result=_result_doc(signature, schema_of(made.content) if made.content else result, public),
         errors=tuple(_error_docs(signature)),
         arguments=Arguments(made.codecs, defaults, gated=tool.input_schema is None),
         defaults=made.defaults,
         result_codec=made.returns,
+        content=bool(made.content),
     )
 
 
