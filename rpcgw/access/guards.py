@@ -16,6 +16,9 @@ from rpcgw.exchange import Head, Rejected
 
 _QUOTED = 200
 _PLAIN_LOOPBACK = frozenset({"localhost", "127.0.0.1"})
+_LOOPBACK_PAGES = tuple(
+    f"{scheme}://{host}:*" for scheme in ("http", "https") for host in ("localhost", "127.0.0.1", "[::1]")
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +35,10 @@ class Guards:
     def check(self, head: Head) -> Rejected | None:
         """None where the request may go on; else 400 or 421 for its Host, or 403 for its Origin."""
         return self._check_host(head) or self._check_origin(head)
+
+    def pages(self) -> tuple[str, ...]:
+        """The origins of pages that may read answers, as CORS wants them: what is named, and loopback on any port."""
+        return (*sorted(self.origins), *_LOOPBACK_PAGES)
 
     def _check_host(self, head: Head) -> Rejected | None:
         if head.unix:

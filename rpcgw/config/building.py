@@ -158,13 +158,18 @@ def _merged_info(common: ServerInfo, given: Mapping[str, Any]) -> ServerInfo:
 
 
 def _calls(document: Document) -> dict[str, CallSettings]:
-    common = _filled(CallSettings, document.get("defaults", default={}))
-    known = {field.name for field in fields(CallSettings)}
+    common = _merged_calls(CallSettings(), document.get("defaults", default={}))
     groups: Mapping[str, Mapping[str, Any]] = document.get("groups", default={})
-    return {"": common} | {
-        group: replace(common, **{name: value for name, value in own.items() if name in known})
-        for group, own in groups.items()
-    }
+    return {"": common} | {group: _merged_calls(common, own) for group, own in groups.items()}
+
+
+def _merged_calls(common: CallSettings, given: Mapping[str, Any]) -> CallSettings:
+    """What tunes a group's calls over the common values, field by field, `tools` too."""
+    own = {name: value for name, value in given.items() if name in _TUNING}
+    return replace(common, **own, tools=replace(common.tools, **given.get("tools", {})))
+
+
+_TUNING = {field.name for field in fields(CallSettings)} - {"tools"}
 
 
 _BY_GROUP: tuple[tuple[str, ...], ...] = (("groups",), ("ufo_mcp", "groups"), ("ufo_json_rpc", "security", "providers"))

@@ -188,12 +188,24 @@ class McpSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class Tools:
+    """`tools`: how MCP shows a group's methods."""
+
+    naming: Literal["dotted", "underscore"] = "dotted"
+    refs: Literal["defs", "inline"] = "defs"
+    output_arrays: Literal["widened", "exact"] = "widened"
+    page_size: int = 1000
+
+
+@dataclass(frozen=True, slots=True)
 class CallSettings:
     """`defaults`, overridden by `groups.<group>` and `methods.<name>`: what tunes calls."""
 
     deadline: float | None = None
     unknown_params: Literal["drop", "refuse"] = "drop"
     validation_errors: Literal["protocol", "tool"] = "protocol"
+    lenient_arguments: bool = False
+    tools: Tools = Tools()
     max_batch: int = 100
     batch_concurrency: int = 10
     max_body_bytes: int = 4_194_304

@@ -247,7 +247,7 @@ async def _call(visit: Visit, request: Modern | Legacy, era: Era) -> Answer | Re
     if isinstance(planned, Fault):
         return refuse(planned, request.id, era)
     if isinstance(planned, Misfit):
-        if endpoint.settings.validation_errors == "protocol":
+        if planned.tool.validation_errors == "protocol":
             return refuse(planned.fault, request.id, era)
         return Answer(answers.failed(request.id, msgspec.to_builtins(planned.fault), endpoint, era))
     outcome = await visit.services.executor.execute(_kernel_call(visit, planned, request.params.get("_meta")))

@@ -32,8 +32,9 @@ class Planned(msgspec.Struct, frozen=True):
 
 
 class Misfit(msgspec.Struct, frozen=True):
-    """Arguments of the wrong shape: a protocol error, or a tool's (`validation_errors`)."""
+    """Arguments of the wrong shape; the fault is the protocol's or the tool's, as its settings say."""
 
+    tool: Tool
     fault: Fault
 
 
@@ -54,7 +55,7 @@ def plan(endpoint: Endpoint, params: dict[str, Any], headers: Headers | None) ->
             return fault
     gated = tool.method.gate(arguments)
     if isinstance(gated, Shape):
-        return Misfit(_misfit(tool, gated))
+        return Misfit(tool, _misfit(tool, gated))
     return Planned(tool, arguments, gated)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, Final, Literal, Protocol
 
 import msgspec
@@ -61,6 +62,7 @@ class Tool:
     hints: Mapping[str, bool]
     mirrors: tuple[Mirror, ...] = ()
     leniency: Leniency | None = None
+    validation_errors: Literal["protocol", "tool"] = "protocol"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -71,17 +73,20 @@ class Toolbox:
     by_name: Mapping[str, Tool] = field(default_factory=dict)
 
 
-def build(methods: Mapping[str, Method], settings: ToolSettings) -> tuple[Toolbox, list[Problem]]:
+def build(
+    methods: Mapping[str, Method], settings: ToolSettings, own: Mapping[str, ToolSettings] = MappingProxyType({})
+) -> tuple[Toolbox, list[Problem]]:
     """The tools of a group's methods, sorted by method name, and what keeps them from being served as they are.
 
+    `own` holds the settings of the methods that differ from the group's.
     A call may spell `Catalog.search` as `Catalog_search` too, whichever of the two is listed, unless that name is a
     method's own.
     """
     problems: list[Problem] = []
     by_name: dict[str, Tool] = {}
     listed = []
-    for _, method in sorted(methods.items()):
-        tool = _tool(method, settings, problems)
+    for name, method in sorted(methods.items()):
+        tool = _tool(method, own.get(name, settings), problems)
         if tool.name in by_name:
             problems.append(_collision(tool, by_name[tool.name]))
             continue
@@ -126,6 +131,7 @@ def _tool(method: Method, settings: ToolSettings, problems: list[Problem]) -> To
         {hint: value for mark, hint in _HINTS.items() if (value := getattr(method.tool, mark)) is not None},
         mirrors,
         Leniency(schema) if settings.lenient_arguments else None,
+        settings.validation_errors,
     )
 
 

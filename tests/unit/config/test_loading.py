@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import fields
+from dataclasses import fields, replace
 from hashlib import sha256
 from pathlib import Path
 
@@ -32,6 +32,7 @@ from rpcgw.config.settings import (
     ServerInfo,
     Settings,
     Token,
+    Tools,
     Translations,
 )
 from rpcgw.config.sources import Sources
@@ -195,6 +196,19 @@ def test_calls_by_method(compiled: Compile) -> None:
     assert found.calls_of("a") == CallSettings(deadline=8, max_batch=5, unknown_params="refuse", cache_ttl=1)
     assert found.calls_of_method("a", "C.m") == CallSettings(deadline=7, max_batch=5, cache_ttl=1)
     assert found.calls_of_method("general", "other") == found.calls_of("general")
+
+
+def test_how_tools_are_shown_by_group(compiled: Compile) -> None:
+    """Each field of `tools` is inherited on its own; a method has only what tunes its calls."""
+    found = compiled("""\
+        defaults: {lenient_arguments: true, tools: {naming: underscore, page_size: 5}}
+        groups: {a: {tools: {refs: inline, output_arrays: exact, page_size: 7}}}
+        methods: {C.m: {lenient_arguments: false}}
+        """).settings
+    assert found.calls_of("general").tools == Tools(naming="underscore", page_size=5)
+    assert found.calls_of("a").tools == Tools("underscore", "inline", "exact", 7)
+    assert found.calls_of("a").lenient_arguments
+    assert found.calls_of_method("a", "C.m") == replace(found.calls_of("a"), lenient_arguments=False)
 
 
 @pytest.mark.parametrize(

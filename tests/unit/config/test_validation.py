@@ -10,7 +10,7 @@ from rpcgw.config.codes import CODES
 
 MCP = '"enabled", "instructions", "max_body_bytes", "session_ttl", "mcp_server_info", "groups"'
 ROOTS = '"environment", "state_dir", "server", "routes", "plugins", "translations", "pools", "ufo_json_rpc", "ufo_mcp", "defaults", "groups", "methods", "logging", "metrics", "cors"'
-TUNING = '"deadline", "unknown_params", "validation_errors", "cache_ttl", "deprecated"'
+TUNING = '"deadline", "unknown_params", "validation_errors", "lenient_arguments", "cache_ttl", "deprecated"'
 POOLS = "file:<directory>, memory: or redis://host:port/db"
 
 
@@ -28,6 +28,8 @@ CASES = [
     pytest.param("ufo_mcp: {groups: {a: {groups: {}}}}", one('1:24: error[unknown-option] Unrecognized option "groups" under "ufo_mcp.groups.a". Available options are "enabled", "instructions", "max_body_bytes", "session_ttl", "mcp_server_info".'), id="groups inside a group"),
     pytest.param("workers: 2", one(f'1:1: error[unknown-option] Unrecognized option "workers" at the top level. Available options are {ROOTS}. (it is server.workers)'), id="an option at the top that belongs below"),
     pytest.param("methods: {Catalog.search: {max_batch: 3}}", one(f'1:28: error[unknown-option] Unrecognized option "max_batch" under "methods.Catalog.search". Available options are {TUNING}. (it holds for a group or for all, not for one method)'), id="a group's option on a method"),
+    pytest.param("methods: {Catalog.search: {tools: {}}}", one(f'1:28: error[unknown-option] Unrecognized option "tools" under "methods.Catalog.search". Available options are {TUNING}. (it holds for a group or for all, not for one method)'), id="how tools are shown, on a method"),
+    pytest.param("defaults: {tools: {naming: dashed}}", one('1:20: error[bad-value] "defaults.tools.naming" must be one of "dotted", "underscore", not the string "dashed".'), id="an unknown spelling of tool names"),
     pytest.param('"a\\nb": 1', one(f'1:1: error[unknown-option] Unrecognized option "a\\nb" at the top level. Available options are {ROOTS}.'), id="an option with a line break stays in its line"),
     pytest.param("- a", one("1:1: error[wrong-type] The file must hold a mapping, not a list. (write `option: value` lines)"), id="a list for a file"),
     pytest.param("server: {workers: four}", one('1:10: error[wrong-type] "server.workers" must be an integer, not the string "four".'), id="text for a number"),
