@@ -180,7 +180,8 @@ def test_an_import_serves_its_group_at_its_prefix(served: Daemon, routes: list[d
     assert tools(served, "/mcp/internal") == {"Catalog.search", "Catalog.old", "Admin.wipe"}
     assert tools(served, "/mcp") == {"Catalog.search", "Catalog.old", "Admin.lent", "Both.run"}
     expected = {route["prefix"]: route.get("defaults", {}).get("api_group", "general") for route in ROUTES.values()}
-    assert {route["path"]: route["group"] for route in routes if "{ver}" not in route["path"]} == expected
+    listed = {route["path"]: route["group"] for route in routes}
+    assert {path: group for path, group in listed.items() if path in expected} == expected
 
 
 def test_without_a_group_an_import_serves_the_default_group(served: Daemon) -> None:
@@ -228,7 +229,8 @@ def test_an_import_has_route_names_of_its_own(routes: list[dict[str, str]]) -> N
 def test_a_name_prefix_is_honoured(routes: list[dict[str, str]]) -> None:
     """C-03: a `name_prefix` goes before the names of its import, and of no other."""
     assert names(routes, "/again") == {"second_mcp_ufo_mcp_endpoint"}
-    assert [route["path"] for route in routes if route["name"].startswith("second_")] == ["/again", "/again/{ver}"]
+    prefixed = {route["path"] for route in routes if route["name"].startswith("second_")}
+    assert prefixed == {route["path"] for route in routes if route["path"].startswith("/again")} != set()
 
 
 def test_the_paths_of_an_import_are_listed(routes: list[dict[str, str]]) -> None:

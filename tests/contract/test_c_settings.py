@@ -187,7 +187,7 @@ def unknown() -> Refusal:
 
 @pytest.fixture(scope="module")
 def out_of_range() -> Refusal:
-    """A start with values that are too small or of the wrong kind, common ones and those of groups."""
+    """A start with common values that are too small or of the wrong kind."""
     config = """\
     ufo_json_rpc:
       security: {protected_api: false}
@@ -198,6 +198,17 @@ def out_of_range() -> Refusal:
         icons:
           - {mime_type: image/png}
           - {src: a.png, theme: pink}
+    """
+    return refusal(config=config, routes=imports(GROUPS), plugins={"shop.py": SHOP})
+
+
+@pytest.fixture(scope="module")
+def groups_out_of_range() -> Refusal:
+    """A start with such values of groups, and nothing else that is wrong."""
+    config = """\
+    ufo_json_rpc:
+      security: {protected_api: false}
+    ufo_mcp:
       groups:
         partial:
           max_body_bytes: 0
@@ -527,22 +538,22 @@ def test_an_unknown_option_fails_the_start(unknown: Refusal) -> None:
 @pytest.mark.parametrize(
     ("option", "group", "line"),
     [
-        pytest.param("max_body_bytes", "partial", 12, id="a body of 0"),
-        pytest.param("session_ttl", "partial", 13, id="a time of 0"),
-        pytest.param("max_body_bytes", "named", 15, id="a body below 0"),
-        pytest.param("session_ttl", "named", 16, id="a time below 0"),
-        pytest.param("max_body_bytes", "silent", 18, id="half a byte"),
-        pytest.param("session_ttl", "silent", 19, id="a word for a time"),
-        pytest.param("max_body_bytes", "open", 21, id="a boolean"),
-        pytest.param("session_ttl", "open", 22, id="a number in quotes"),
+        pytest.param("max_body_bytes", "partial", 6, id="a body of 0"),
+        pytest.param("session_ttl", "partial", 7, id="a time of 0"),
+        pytest.param("max_body_bytes", "named", 9, id="a body below 0"),
+        pytest.param("session_ttl", "named", 10, id="a time below 0"),
+        pytest.param("max_body_bytes", "silent", 12, id="half a byte"),
+        pytest.param("session_ttl", "silent", 13, id="a word for a time"),
+        pytest.param("max_body_bytes", "open", 15, id="a boolean"),
+        pytest.param("session_ttl", "open", 16, id="a number in quotes"),
     ],
 )
-def test_limits_of_groups_are_checked(out_of_range: Refusal, option: str, group: str, line: int) -> None:
+def test_limits_of_groups_are_checked(groups_out_of_range: Refusal, option: str, group: str, line: int) -> None:
     """C-17: `max_body_bytes` and `session_ttl` of a group are integers from 1 on; anything else is told, with its place."""
-    (told,) = out_of_range.about(f"gateway.yaml:{line}:")
+    (told,) = groups_out_of_range.about(f"gateway.yaml:{line}:")
     assert re.search(rf'"ufo_mcp\.groups\.{group}\.{option}" must be (at least 1|an integer)', told)
 
 
-def test_limits_of_groups_fail_the_start(out_of_range: Refusal) -> None:
+def test_limits_of_groups_fail_the_start(groups_out_of_range: Refusal) -> None:
     """C-17: the daemon does not start, and says nothing of a group whose limits are 1."""
-    assert (out_of_range.code, out_of_range.about("ufo_mcp.groups.common")) == (78, [])
+    assert (groups_out_of_range.code, groups_out_of_range.about("ufo_mcp.groups.common")) == (78, [])
