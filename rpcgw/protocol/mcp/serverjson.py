@@ -143,7 +143,7 @@ _TOP: Final[tuple[_Rule, ...]] = (
     (
         "name",
         lambda name: bool(_NAME.fullmatch(name)),
-        "must be a reverse-DNS namespace, a slash and a name of letters and digits, as io.github.your-org/your-app",
+        "must be a reverse-DNS namespace, a slash and a name of two characters or more, as in io.github.acme/shop",
     ),
     ("title", _fits(100), "must have at most 100 characters"),
     ("title", lambda title: bool(title.strip()), "must not be blank"),

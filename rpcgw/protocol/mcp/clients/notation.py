@@ -1,6 +1,6 @@
 """Small trees of plain values as JSON, TOML and YAML text for a person to paste. Pure.
 
-Only what client configurations are made of: mappings, lists of mappings or of nothing, text, numbers and booleans.
+Only what client configurations are made of: mappings, lists of mappings or of scalars, text, numbers and booleans.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def _yaml_block(tree: Tree, indent: str) -> Iterator[str]:
         if isinstance(value, Mapping) and value:
             yield f"{indent}{_yaml_scalar(key)}:\n"
             yield from _yaml_block(value, f"{indent}  ")
-        elif isinstance(value, list) and value:
+        elif isinstance(value, list) and value and isinstance(value[0], Mapping):
             yield f"{indent}{_yaml_scalar(key)}:\n"
             yield from _yaml_items(value, f"{indent}  ")
         else:
