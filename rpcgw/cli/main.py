@@ -13,6 +13,7 @@ COMMANDS = {
     "call": "rpcgw.cli.call",
     "check": "rpcgw.cli.check",
     "client": "rpcgw.cli.client",
+    "mcp": "rpcgw.cli.mcp",
     "methods": "rpcgw.cli.methods",
     "openrpc": "rpcgw.cli.openrpc",
     "plugins": "rpcgw.cli.plugins",

@@ -66,9 +66,9 @@ def worker_telemetry(gateway: Gateway, slot: Slot) -> Iterator[WorkerTelemetry]:
 
 
 @contextmanager
-def command_telemetry(gateway: Gateway) -> Iterator[Telemetry]:
-    """For a command: warnings and errors on stderr, no metrics."""
-    log = _log(replace(gateway.settings.logging, level="warning", format="console"))
+def command_telemetry(gateway: Gateway, logging: Logging | None = None) -> Iterator[Telemetry]:
+    """For a command: warnings and errors on stderr unless `logging` says otherwise, no metrics."""
+    log = _log(logging or replace(gateway.settings.logging, level="warning", format="console"))
     log.install()
     file = SlotFile("/dev/null")
     try:

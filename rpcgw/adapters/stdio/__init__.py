@@ -1,0 +1,1 @@
+"""The door on standard input and output."""
