@@ -44,14 +44,6 @@ async def never() -> None:
     await asyncio.Event().wait()
 
 
-class Inbound(msgspec.Struct, frozen=True):
-    """A whole request. `gone()` is an awaitable that ends when the peer has left."""
-
-    head: Head
-    body: bytes
-    gone: Callable[[], Awaitable[None]] = never
-
-
 class Reply(msgspec.Struct, frozen=True):
     """An answer: `body` in one piece or as a stream, and what to run once the bytes are out."""
 
@@ -59,6 +51,19 @@ class Reply(msgspec.Struct, frozen=True):
     body: bytes | AsyncIterator[bytes] = b""
     headers: HeaderFields = ()
     after: Callable[[], Awaitable[None]] | None = None
+
+
+class Inbound(msgspec.Struct, frozen=True):
+    """A whole request. `gone()` is an awaitable that ends when the peer has left.
+
+    `begin(reply)` puts a streamed answer on its way while the request is still worked on, once at most; of what is
+    returned in the end only `after` counts then. It is None where the door can write nothing before the end.
+    """
+
+    head: Head
+    body: bytes
+    gone: Callable[[], Awaitable[None]] = never
+    begin: Callable[[Reply], None] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from rpcgw.daemon.revocations import SharedRevocations
 from rpcgw.daemon.runtime import Runtime, open_runtime
 from rpcgw.daemon.telemetry import metrics_directory, worker_telemetry
 from rpcgw.endpoints import documents, mcp, rpc
+from rpcgw.endpoints.cancellations import Cancellations, Marks
 from rpcgw.endpoints.sessions import Sessions
 from rpcgw.exchange import Entrance
 from rpcgw.gateway.model import Gateway
@@ -129,7 +130,8 @@ def _entrances(runtime: Runtime, revocations: Revocations) -> list[Entrance]:
     gateway = runtime.gateway
     sessions = Sessions(runtime.pool, runtime.clock, runtime.ids, runtime.observer, revocations)
     for_rpc = rpc.Services(runtime.executor, runtime.ids, runtime.clock, runtime.observer)
-    for_mcp = mcp.Services(runtime.executor, sessions, runtime.ids, runtime.clock, runtime.observer)
+    cancellations = Cancellations(Marks(runtime.pool, runtime.observer))
+    for_mcp = mcp.Services(runtime.executor, sessions, runtime.ids, runtime.clock, runtime.observer, cancellations)
     return [
         *chain.from_iterable(rpc.entrances(route.endpoint, route.policy, for_rpc) for route in gateway.rpc),
         *chain.from_iterable(mcp.entrances(route.endpoint, route.policy, for_mcp) for route in gateway.mcp),

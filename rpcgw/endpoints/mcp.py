@@ -8,23 +8,21 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import msgspec
 
 from rpcgw.access.admit import Policy, Refuse, admitter, refuser, too_large
 from rpcgw.api.context import Principal
-from rpcgw.endpoints.presence import Presence
-from rpcgw.endpoints.sessions import Sessions
+from rpcgw.endpoints.tool_calls import call
+from rpcgw.endpoints.visit import Answer, Services, Visit
 from rpcgw.exchange import Entrance, Head, Inbound, Reply
-from rpcgw.kernel.call import Call, Done, Outcome
-from rpcgw.kernel.ports import Clock, Ids, Observer, StoreError
-from rpcgw.protocol.mcp import UNKNOWN_VERSION, Endpoint, answers, calls, trace
+from rpcgw.kernel.ports import StoreError
+from rpcgw.protocol.mcp import UNKNOWN_VERSION, Endpoint, answers, notices
 from rpcgw.protocol.mcp import headers as fields
-from rpcgw.protocol.mcp.answers import After
-from rpcgw.protocol.mcp.calls import Misfit, Planned
+from rpcgw.protocol.mcp.capabilities import declared
 from rpcgw.protocol.mcp.classify import classify
 from rpcgw.protocol.mcp.faults import (
     INTERNAL_ERROR,
@@ -39,6 +37,8 @@ from rpcgw.protocol.mcp.messages import Batch, Legacy, Modern, Notice
 from rpcgw.protocol.mcp.revisions import SESSION, Era, negotiate
 from rpcgw.protocol.mcp.sessions import Session
 
+__all__ = ["EXPOSED", "Services", "answer", "entrances"]
+
 EXPOSED: Final = ("Mcp-Session-Id", "WWW-Authenticate", "Content-Language")
 """Headers of answers that a page may read (CORS)."""
 
@@ -48,41 +48,6 @@ _NO_SESSION: Final = "Mcp-Session-Id is missing; begin with initialize"
 _SESSION_GONE: Final = "There is no such session; begin a new one with initialize, without Mcp-Session-Id"
 _CLIENT_LEFT: Final = Reply(499)
 """Nobody reads it: the status is for the log."""
-
-
-class Executor(Protocol):
-    """Runs one call. Whatever goes wrong is an outcome, not an exception."""
-
-    async def execute(self, call: Call) -> Outcome:
-        """Run a call to its end."""
-
-
-@dataclass(frozen=True, slots=True)
-class Services:
-    """What the endpoint needs from outside."""
-
-    executor: Executor
-    sessions: Sessions
-    ids: Ids
-    clock: Clock
-    observer: Observer
-
-
-class Visit(msgspec.Struct, frozen=True):
-    """One request that was let in: what all of its messages have in common."""
-
-    endpoint: Endpoint
-    services: Services
-    principal: Principal
-    inbound: Inbound
-    locale: str
-
-
-class Answer(msgspec.Struct, frozen=True):
-    """One message's answer, and what to run once it is out."""
-
-    body: bytes
-    after: After | None = None
 
 
 async def answer(endpoint: Endpoint, services: Services, principal: Principal, inbound: Inbound) -> Reply:
@@ -112,18 +77,11 @@ async def _stateless(visit: Visit, request: Modern) -> Reply:
     handle = _STATELESS.get(request.method)
     if handle is None:
         return _refuse(visit, refuse(_no_method(request.method), request.id, "stateless"))
-    made = await handle(visit, request)
+    made = await handle(visit, request, None)
     return _CLIENT_LEFT if made is None else _reply(visit, made)
 
 
-async def _call_while_awaited(visit: Visit, request: Modern) -> Answer | Refused | None:
-    """A closed connection cancels its call (MCP 2026-07-28, Cancellation); None where that happened."""
-    with Presence(visit.inbound.gone):
-        return await _call(visit, request, "stateless")
-    return None
-
-
-async def _discover(visit: Visit, request: Modern) -> Answer:
+async def _discover(visit: Visit, request: Modern | Legacy, _: None) -> Answer:
     return Answer(answers.listed(request.id, visit.endpoint.discovery, visit.endpoint, "stateless"))
 
 
@@ -136,14 +94,16 @@ async def _in_session(visit: Visit, request: Legacy) -> Reply:
     session = await _session(visit)
     if isinstance(session, Refused):
         return _refuse(visit, msgspec.structs.replace(session, id=request.id))
-    return _reply(visit, await _legacy(visit, request))
+    made = await _legacy(visit, request, session)
+    return answers.accepted() if made is None else _reply(visit, made)
 
 
-async def _legacy(visit: Visit, request: Legacy) -> Answer | Refused:
+async def _legacy(visit: Visit, request: Legacy, session: Session) -> Answer | Refused | None:
+    """The answer; None where the client gave its request up, and wants none."""
     handle = _SESSION.get(request.method)
     if handle is None:
         return refuse(_no_method(request.method), request.id, "session")
-    return await handle(visit, request)
+    return await handle(visit, request, session)
 
 
 async def _initialize(visit: Visit, request: Legacy) -> Reply:
@@ -152,16 +112,16 @@ async def _initialize(visit: Visit, request: Legacy) -> Reply:
     if type(asked) is not str:
         fault = Fault(INVALID_PARAMS, "params.protocolVersion must be a text", {"supported": list(SESSION)})
         return _refuse(visit, refuse(fault, request.id, "session"))
-    revision = negotiate(asked)
+    revision, offered = negotiate(asked), declared(request.params.get("capabilities"))
     try:
-        session_id = await visit.services.sessions.begin(visit.endpoint, visit.principal, revision)
+        session_id = await visit.services.sessions.begin(visit.endpoint, visit.principal, revision, offered)
     except StoreError as error:
         return _refuse(visit, msgspec.structs.replace(_store_failed(visit, error), id=request.id))
     body = answers.result(request.id, visit.endpoint.welcome(revision))
     return answers.reply(body, visit.locale, headers=(("Mcp-Session-Id", session_id),))
 
 
-async def _ping(visit: Visit, request: Legacy) -> Answer:  # noqa: ARG001 -- every handler takes both
+async def _ping(_: Visit, request: Legacy, __: Session) -> Answer:
     return Answer(answers.result(request.id, b"{}"))
 
 
@@ -170,7 +130,16 @@ async def _notice(visit: Visit, notice: Notice) -> Reply:
         session = await _session(visit)
         if isinstance(session, Refused):
             return _refuse(visit, session)
+        await _hear(visit, notice)
     return answers.accepted()
+
+
+async def _hear(visit: Visit, notice: Notice) -> None:
+    """Of what a client of a session notifies of, only that it gives up a request means anything here."""
+    session_id = visit.inbound.head.headers.get(fields.SESSION)
+    request_id = notices.cancelled(notice.params) if notice.method == notices.CANCELLED else None
+    if session_id is not None and request_id is not None:
+        await visit.services.cancellations.cancel(session_id, request_id)
 
 
 async def _batch(visit: Visit, batch: Batch) -> Reply:
@@ -180,7 +149,10 @@ async def _batch(visit: Visit, batch: Batch) -> Reply:
         return _refuse(visit, session)
     if not SESSION[session.revision].batches:
         return _refuse(visit, Refused(400, INVALID_REQUEST, "This session's revision has no batches"))
-    made = await _each(visit, [item for item in batch.items if not isinstance(item, Notice)])
+    for item in batch.items:
+        if isinstance(item, Notice):
+            await _hear(visit, item)
+    made = [item for item in await _each(visit, batch, session) if item is not None]
     if not made:
         return answers.accepted()
     body = answers.batch([item.body if isinstance(item, Answer) else answers.error(item) for item in made])
@@ -188,14 +160,19 @@ async def _batch(visit: Visit, batch: Batch) -> Reply:
     return answers.reply(body, visit.locale, answers.afterwards(steps))
 
 
-async def _each(visit: Visit, items: list[Legacy | Refused]) -> list[Answer | Refused]:
-    """The answers to a batch's requests in their order, no more than the limit under way at a time."""
-    made: dict[int, Answer | Refused] = {}
+async def _each(visit: Visit, batch: Batch, session: Session) -> list[Answer | Refused | None]:
+    """The answers to a batch's requests in their order, no more than the limit under way at a time.
+
+    They come in one piece: a batch's calls say nothing before.
+    """
+    items = [item for item in batch.items if not isinstance(item, Notice)]
+    silent = msgspec.structs.replace(visit, inbound=msgspec.structs.replace(visit.inbound, begin=None))
+    made: dict[int, Answer | Refused | None] = {}
     todo = iter(enumerate(items))
 
     async def take() -> None:
         for index, item in todo:
-            made[index] = item if isinstance(item, Refused) else await _legacy(visit, item)
+            made[index] = item if isinstance(item, Refused) else await _legacy(silent, item, session)
 
     async with asyncio.TaskGroup() as group:
         for _ in range(min(visit.endpoint.limits.batch_concurrency, len(items))):
@@ -234,45 +211,12 @@ async def _session(visit: Visit) -> Session | Refused:
 # -- both eras
 
 
-async def _list(visit: Visit, request: Modern | Legacy, era: Era) -> Answer | Refused:
+async def _list(visit: Visit, request: Modern | Legacy, session: Session | None) -> Answer | Refused:
+    era: Era = "session" if session else "stateless"
     page = visit.endpoint.listing.page(request.params.get("cursor"), visit.locale)
     if isinstance(page, Fault):
         return refuse(page, request.id, era)
     return Answer(answers.listed(request.id, page, visit.endpoint, era))
-
-
-async def _call(visit: Visit, request: Modern | Legacy, era: Era) -> Answer | Refused:
-    endpoint = visit.endpoint
-    planned = calls.plan(endpoint, request.params, visit.inbound.head.headers if era == "stateless" else None)
-    if isinstance(planned, Fault):
-        return refuse(planned, request.id, era)
-    if isinstance(planned, Misfit):
-        if planned.tool.validation_errors == "protocol":
-            return refuse(planned.fault, request.id, era)
-        return Answer(answers.failed(request.id, msgspec.to_builtins(planned.fault), endpoint, era))
-    outcome = await visit.services.executor.execute(_kernel_call(visit, planned, request.params.get("_meta")))
-    body = answers.outcome_of(request.id, outcome, endpoint, era)
-    return Answer(body, outcome.after if isinstance(outcome, Done) else None)
-
-
-def _kernel_call(visit: Visit, planned: Planned, meta: Any) -> Call:
-    endpoint = visit.endpoint
-    own_id = visit.services.ids.token()
-    traced = trace.read(meta)
-    return Call(
-        method=planned.tool.method.name,
-        group=endpoint.group,
-        version=endpoint.version,
-        params=planned.arguments,
-        id=own_id,
-        surface="mcp",
-        principal=visit.principal,
-        locale=visit.locale,
-        ray_id=trace.ray_id(traced) or own_id,
-        headers=traced,
-        strict=True,
-        gated=planned.gated,
-    )
 
 
 def _no_method(name: str) -> Fault:
@@ -306,16 +250,16 @@ async def _refused(visit: Visit, refused: Refused) -> Reply:
     return _refuse(visit, refused)
 
 
-_STATELESS: Final[Mapping[str, Callable[[Visit, Modern], Awaitable[Answer | Refused | None]]]] = {
+_STATELESS: Final[Mapping[str, Callable[[Visit, Modern, None], Awaitable[Answer | Refused | None]]]] = {
     "server/discover": _discover,
-    "tools/list": partial(_list, era="stateless"),
-    "tools/call": _call_while_awaited,
+    "tools/list": _list,
+    "tools/call": call,
 }
 
-_SESSION: Final[Mapping[str, Callable[[Visit, Legacy], Awaitable[Answer | Refused]]]] = {
+_SESSION: Final[Mapping[str, Callable[[Visit, Legacy, Session], Awaitable[Answer | Refused | None]]]] = {
     "ping": _ping,
-    "tools/list": partial(_list, era="session"),
-    "tools/call": partial(_call, era="session"),
+    "tools/list": _list,
+    "tools/call": call,
 }
 
 _LEGS: Final[Mapping[type, Callable[[Visit, Any], Awaitable[Reply]]]] = {

@@ -70,10 +70,12 @@ class Sessions:
         self._most = memory
         self._memories: OrderedDict[str, _Memory] = OrderedDict()
 
-    async def begin(self, endpoint: Endpoint, principal: Principal, revision: Revision) -> str:
+    async def begin(
+        self, endpoint: Endpoint, principal: Principal, revision: Revision, capabilities: tuple[str, ...] = ()
+    ) -> str:
         """Make a session; its id is all that the client is told."""
         session_id = self._ids.token()
-        session = sessions.made(endpoint, principal, revision, self._clock.now())
+        session = sessions.made(endpoint, principal, revision, self._clock.now(), capabilities)
         key, ttl = sessions.key(endpoint.group, session_id), endpoint.limits.session_ttl
         state = self._revocations.current()
         await self._pool.set(key, sessions.packed(session), ttl)

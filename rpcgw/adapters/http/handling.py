@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from functools import lru_cache
 from typing import cast
 
@@ -48,6 +48,30 @@ class Afterwards:
             await asyncio.wait(late, timeout=cut)
 
 
+class Begun:
+    """The stream that goes out while its answer is still worked on, if there is one: `Inbound.begin`."""
+
+    __slots__ = ("_request", "_write", "task")
+
+    def __init__(
+        self, request: web.Request, write: Callable[[web.Request, Reply], Coroutine[None, None, web.StreamResponse]]
+    ) -> None:
+        self._request = request
+        self._write = write
+        self.task: asyncio.Task[web.StreamResponse] | None = None
+
+    def begin(self, reply: Reply) -> None:
+        """Write it, beside the work on it."""
+        assert self.task is None, "a request has one answer"
+        self.task = asyncio.get_running_loop().create_task(self._write(self._request, reply))
+
+    async def drop(self) -> None:
+        """Stop writing."""
+        if self.task is not None:
+            self.task.cancel()
+            await asyncio.wait([self.task])
+
+
 class Handling:
     """How one entrance's requests are handled; all that can be known before a request is known here."""
 
@@ -62,30 +86,47 @@ class Handling:
 
     def handler(self) -> Handler:
         """The aiohttp handler for every method but OPTIONS."""
-        entrance, state = self._entrance, self._state
+        entrance = self._entrance
         admit, answer, limit, write = entrance.admit, entrance.answer, entrance.max_body_bytes, self._write
         current_task, read = asyncio.current_task, bodies.read
 
         async def handle(request: web.Request) -> web.StreamResponse:
             connection = cast(Connection, request.protocol)
             connection.task = current_task()
+            begun = Begun(request, write)
             try:
                 head = head_of(request, connection)
                 verdict = admit(head)
                 if isinstance(verdict, Reply):
                     return await write(request, verdict)
                 body = await read(request, limit)
-                return await write(request, await answer(verdict, Inbound(head, body, connection.gone)))
+                reply = await answer(verdict, Inbound(head, body, connection.gone, begun.begin))
+                return await write(request, reply) if begun.task is None else await self._finish(begun.task, reply)
             except asyncio.CancelledError:
-                if not state.cutting or request.writer.output_size:
-                    raise
-                return state.respond(STOPPING)
+                return await self._cut(request, begun)
             except Exception as error:  # noqa: BLE001 -- the door is where anything unforeseen becomes an answer
+                await begun.drop()
                 return await self._refuse(request, connection, error)
             finally:
                 connection.task = None
 
         return handle
+
+    async def _finish(self, stream: asyncio.Task[web.StreamResponse], reply: Reply) -> web.StreamResponse:
+        """Wait until a stream is out that was begun before its answer was ready."""
+        response = await stream
+        if reply.after is not None:
+            self._after.start(reply.after)
+        return response
+
+    async def _cut(self, request: web.Request, begun: Begun) -> web.StreamResponse:
+        """A call was cut off: what its stream says last still goes out, or a short answer where there is none."""
+        if self._state.cutting and begun.task is not None and not begun.task.done():
+            return await begun.task
+        await begun.drop()
+        if not self._state.cutting or request.writer.output_size:
+            raise asyncio.CancelledError
+        return self._state.respond(STOPPING)
 
     def options(self, cors: Cors | None) -> Handler:
         """The aiohttp handler for OPTIONS: preflights go to `cors`, anything else asks what methods there are."""

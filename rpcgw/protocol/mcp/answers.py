@@ -7,19 +7,22 @@ request too: MCP's schema allows no null.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import Any, Final
 
 import msgspec
 
-from rpcgw.api.errors import TokenInvalid, TokenNotSent
+from rpcgw.api.errors import CapabilityMissing, TokenInvalid, TokenNotSent
 from rpcgw.exchange import HeaderFields, Rejected, Reply
 from rpcgw.kernel.call import Done, Failed
 from rpcgw.kernel.codec import encode
+from rpcgw.protocol.mcp.blocks import degraded
 from rpcgw.protocol.mcp.endpoint import Endpoint
-from rpcgw.protocol.mcp.faults import INVALID_REQUEST, Refused, RequestId
-from rpcgw.protocol.mcp.revisions import Era
+from rpcgw.protocol.mcp.faults import INVALID_REQUEST, MISSING_CAPABILITY, Fault, Refused, RequestId
+from rpcgw.protocol.mcp.notices import stream_headers
+from rpcgw.protocol.mcp.revisions import Era, Revision
+from rpcgw.protocol.mcp.tools import Tool
 
 JSON: Final[HeaderFields] = (("Content-Type", "application/json"),)
 NOT_FOUND: Final = Rejected(404, INVALID_REQUEST, "There is no MCP server of this group in this version")
@@ -39,6 +42,17 @@ def done(request_id: RequestId, outcome: Done, endpoint: Endpoint, era: Era) -> 
     ) % (_id(request_id), _text(encoded.decode()), encoded, endpoint.complete if era == "stateless" else b"")
 
 
+def shown(request_id: RequestId, outcome: Done, endpoint: Endpoint, revision: Revision) -> bytes:
+    """The answer to a `tools/call` that gave content blocks; a `ToolResult` may carry structured content too."""
+    structured = b"" if outcome.structured is None else b',"structuredContent":%b' % outcome.structured
+    return b'{"jsonrpc":"2.0","id":%b,"result":{"content":%b%b,"isError":false%b}}' % (
+        _id(request_id),
+        degraded(outcome.encoded, revision),
+        structured,
+        endpoint.complete if revision.era == "stateless" else b"",
+    )
+
+
 def failed(request_id: RequestId, error: dict[str, Any], endpoint: Endpoint, era: Era) -> bytes:
     """The answer to a `tools/call` that failed (T-16): the kernel's error object as text, no structured content."""
     return (b'{"jsonrpc":"2.0","id":%b,"result":{"content":[{"type":"text","text":%b}],"isError":true%b}}') % (
@@ -48,11 +62,20 @@ def failed(request_id: RequestId, error: dict[str, Any], endpoint: Endpoint, era
     )
 
 
-def outcome_of(request_id: RequestId, outcome: Done | Failed, endpoint: Endpoint, era: Era) -> bytes:
-    """The answer to a `tools/call` that was run."""
+def outcome_of(
+    request_id: RequestId, outcome: Done | Failed, tool: Tool, endpoint: Endpoint, revision: Revision
+) -> bytes | Fault:
+    """The answer to a `tools/call` that was run.
+
+    A capability that the client lacks is an error of the protocol in the stateless era, and the tool's in a session.
+    """
     if isinstance(outcome, Done):
-        return done(request_id, outcome, endpoint, era)
-    return failed(request_id, outcome.body(), endpoint, era)
+        if tool.method.content:
+            return shown(request_id, outcome, endpoint, revision)
+        return done(request_id, outcome, endpoint, revision.era)
+    if isinstance(outcome.error, CapabilityMissing) and revision.era == "stateless":
+        return Fault(MISSING_CAPABILITY, outcome.message, {"requiredCapabilities": outcome.error.required})
+    return failed(request_id, outcome.body(), endpoint, revision.era)
 
 
 def listed(request_id: RequestId, members: bytes, endpoint: Endpoint, era: Era) -> bytes:
@@ -78,6 +101,11 @@ def error(refused: Refused) -> bytes:
 def batch(answers: Sequence[bytes]) -> bytes:
     """The answers to a batch, in its order."""
     return b"[" + b",".join(answers) + b"]"
+
+
+def streamed(pieces: AsyncIterator[bytes], locale: str) -> Reply:
+    """An answer that goes out event by event."""
+    return Reply(200, pieces, stream_headers(locale))
 
 
 def reply(body: bytes, locale: str, after: After | None = None, headers: HeaderFields = ()) -> Reply:

@@ -32,12 +32,13 @@ class ServerInfo:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Sizes in bytes and numbers of messages, `session_ttl` in seconds."""
+    """Sizes in bytes and numbers of messages; `session_ttl` in seconds, and for how long an answer may be silent."""
 
     max_body_bytes: int = 4_194_304
     max_batch: int = 100
     batch_concurrency: int = 10
     session_ttl: float = 3600.0
+    silence: float = 15.0
 
 
 @dataclass(frozen=True, eq=False)

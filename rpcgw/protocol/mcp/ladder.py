@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from rpcgw.api.context import LOG_LEVELS
 from rpcgw.exchange import Headers
 from rpcgw.protocol.mcp import headers as fields
 from rpcgw.protocol.mcp.faults import HEADER_MISMATCH, INVALID_PARAMS, UNSUPPORTED_VERSION, Fault
@@ -30,8 +31,6 @@ META_LOG_LEVEL: Final = "io.modelcontextprotocol/logLevel"
 
 NAMED_BY: Final = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 """Which member of `params` the header `Mcp-Name` repeats, by method."""
-
-LOG_LEVELS: Final = frozenset({"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"})
 
 _QUOTED: Final = 100
 _NONE: Final[list[str]] = []

@@ -6,24 +6,30 @@ request stands alone and says its revision itself. A new revision is a new row.
 
 from __future__ import annotations
 
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Final, Literal
 
 Era = Literal["session", "stateless"]
 
 
+BLOCKS: Final = frozenset({"text", "image", "audio", "resource", "resource_link"})
+"""Every kind of content block."""
+
+
 @dataclass(frozen=True, slots=True)
 class Revision:
-    """One revision: its name on the wire, its era, and whether it knows JSON-RPC batches."""
+    """One revision: its name on the wire, its era, whether it knows JSON-RPC batches, and which content blocks."""
 
     name: str
     era: Era
     batches: bool = False
+    blocks: AbstractSet[str] = BLOCKS
 
 
 REVISIONS: Final = (
-    Revision("2024-11-05", "session"),
-    Revision("2025-03-26", "session", batches=True),
+    Revision("2024-11-05", "session", blocks=BLOCKS - {"audio", "resource_link"}),
+    Revision("2025-03-26", "session", batches=True, blocks=BLOCKS - {"resource_link"}),
     Revision("2025-06-18", "session"),
     Revision("2025-11-25", "session"),
     Revision("2026-07-28", "stateless"),

@@ -24,13 +24,17 @@ _PLAUSIBLE: Final = re.compile(r"[A-Za-z0-9_-]{16,128}")
 
 
 class Session(msgspec.Struct, frozen=True):
-    """A session as it is kept; `owner` is a digest of the credential, `created` seconds since the epoch."""
+    """A session as it is kept: `owner` is a digest of the credential, `created` seconds since the epoch.
+
+    `capabilities` are the names of what its client can do.
+    """
 
     revision: str
     group: str
     version: int
     owner: str
     created: float
+    capabilities: tuple[str, ...] = ()
 
 
 def key(group: str, session_id: str) -> str:
@@ -43,9 +47,11 @@ def is_plausible(session_id: str) -> bool:
     return _PLAUSIBLE.fullmatch(session_id) is not None
 
 
-def made(endpoint: Endpoint, principal: Principal, revision: Revision, now: float) -> Session:
+def made(
+    endpoint: Endpoint, principal: Principal, revision: Revision, now: float, capabilities: tuple[str, ...] = ()
+) -> Session:
     """A new session."""
-    return Session(revision.name, endpoint.group, endpoint.version, owner(principal), now)
+    return Session(revision.name, endpoint.group, endpoint.version, owner(principal), now, capabilities)
 
 
 def owner(principal: Principal) -> str:

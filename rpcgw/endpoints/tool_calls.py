@@ -1,0 +1,197 @@
+"""`tools/call`: one call of the executor, and the client that waits for it.
+
+While the call runs, the client can hear of it, give it up, or leave. What is needed for that is made once the call
+waits for something: most calls are over before.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from math import inf, isfinite
+from typing import Any, Final
+
+import msgspec
+
+from rpcgw.api.context import LogLevel
+from rpcgw.endpoints.attended import Attended, Watch
+from rpcgw.endpoints.streams import Stream
+from rpcgw.endpoints.visit import Answer, Visit
+from rpcgw.kernel.call import Call, Done
+from rpcgw.protocol.mcp import answers, calls, notices, trace
+from rpcgw.protocol.mcp import headers as fields
+from rpcgw.protocol.mcp.calls import Planned
+from rpcgw.protocol.mcp.capabilities import declared
+from rpcgw.protocol.mcp.faults import INTERNAL_ERROR, Fault, Refused, refuse
+from rpcgw.protocol.mcp.ladder import META_CAPABILITIES, META_LOG_LEVEL
+from rpcgw.protocol.mcp.messages import Legacy, Modern
+from rpcgw.protocol.mcp.revisions import SESSION, STATELESS, Revision
+from rpcgw.protocol.mcp.sessions import Session
+
+_NO_META: Final[dict[str, Any]] = {}
+_CUT: Final = Fault(INTERNAL_ERROR, "The server is stopping; the call was cut off")
+
+
+async def call(visit: Visit, request: Modern | Legacy, session: Session | None) -> Answer | Refused | None:
+    """Run a tool; None where nobody waits for its answer any more. Without a session it is the stateless era."""
+    revision = _revision(request, session)
+    planned = _plan(visit, request, revision)
+    if not isinstance(planned, Planned):
+        return planned
+    running = Running(visit, request, session)
+    made: Answer | Refused | None = None
+    try:
+        with Attended(running.attend):
+            made = await _run(visit, request, planned, running, revision)
+    except asyncio.CancelledError:
+        made = refuse(_CUT, request.id, revision.era)
+        raise
+    finally:
+        running.end(made)
+    return made
+
+
+def _revision(request: Modern | Legacy, session: Session | None) -> Revision:
+    if isinstance(request, Modern):
+        return STATELESS[request.revision]
+    assert session is not None, "a request of the session era comes in a session"
+    return SESSION[session.revision]
+
+
+def _plan(visit: Visit, request: Modern | Legacy, revision: Revision) -> Planned | Answer | Refused:
+    """What is to run, or the answer where nothing is."""
+    endpoint, era = visit.endpoint, revision.era
+    planned = calls.plan(endpoint, request.params, visit.inbound.head.headers if era == "stateless" else None)
+    if isinstance(planned, Planned):
+        return planned
+    if isinstance(planned, Fault):
+        return refuse(planned, request.id, era)
+    if planned.tool.validation_errors == "protocol":
+        return refuse(planned.fault, request.id, era)
+    return Answer(answers.failed(request.id, msgspec.to_builtins(planned.fault), endpoint, era))
+
+
+async def _run(
+    visit: Visit, request: Modern | Legacy, planned: Planned, running: Running, revision: Revision
+) -> Answer | Refused:
+    outcome = await visit.services.executor.execute(_kernel_call(visit, planned, running))
+    body = answers.outcome_of(request.id, outcome, planned.tool, visit.endpoint, revision)
+    if isinstance(body, Fault):
+        return refuse(body, request.id, revision.era)
+    return Answer(body, outcome.after if isinstance(outcome, Done) else None)
+
+
+def _kernel_call(visit: Visit, planned: Planned, running: Running) -> Call:
+    endpoint = visit.endpoint
+    own_id = visit.services.ids.token()
+    traced = trace.read(running.meta)
+    return Call(
+        method=planned.tool.method.name,
+        group=endpoint.group,
+        version=endpoint.version,
+        params=planned.arguments,
+        id=own_id,
+        surface="mcp",
+        principal=visit.principal,
+        locale=visit.locale,
+        ray_id=trace.ray_id(traced) or own_id,
+        headers=traced,
+        strict=True,
+        gated=planned.gated,
+        client=running,
+    )
+
+
+class Running:
+    """One call under way, and the way back to its client: the `rpcgw.api.context.Client` of its procedure."""
+
+    __slots__ = ("_request", "_session", "_stream", "_told", "_visit", "meta")
+
+    def __init__(self, visit: Visit, request: Modern | Legacy, session: Session | None) -> None:
+        meta = request.params.get("_meta")
+        self.meta: dict[str, Any] = meta if type(meta) is dict else _NO_META
+        self._visit = visit
+        self._request = request
+        self._session = session
+        self._stream: Stream | None = None
+        self._told = -inf
+
+    # -- what a procedure may do
+
+    async def progress(self, progress: float, total: float | None, message: str | None, /) -> None:
+        """Tell how far the call is, where the client gave a token for it; only ever upwards."""
+        token, stream = notices.token_of(self.meta), self._way()
+        if token is None or stream is None or not isfinite(progress) or progress <= self._told:
+            return
+        self._told = progress
+        known = total if total is not None and isfinite(total) else None
+        await stream.say(notices.progress(token, progress, known, message))
+
+    async def log(self, level: LogLevel, data: object, logger: str | None, /) -> None:
+        """Send a message, where a client of the stateless era asks for its level; sessions have no way to ask."""
+        stream = self._way()
+        if stream is not None and self._session is None and notices.is_asked(level, self.meta.get(META_LOG_LEVEL)):
+            await stream.say(notices.log(level, data, logger))
+
+    def has(self, capability: str, /) -> bool:
+        """Whether the client declared it: with this request, or when its session began."""
+        if self._session is not None:
+            return capability in self._session.capabilities
+        return capability in declared(self.meta.get(META_CAPABILITIES))
+
+    # -- what may happen meanwhile
+
+    def attend(self, block: Attended) -> Watch:
+        """Watch for what ends the call or its silence: a client that leaves, one that gives up, a long wait."""
+        loop = asyncio.get_running_loop()
+        departure = self._departure(loop, block) if self._session is None else self._giving_up(block)
+        stream = self._way()
+        if stream is None:
+            return departure
+        silence = loop.call_later(self._visit.endpoint.limits.silence, self._break_silence, stream)
+
+        def stop() -> None:
+            departure()
+            silence.cancel()
+
+        return stop
+
+    def end(self, made: Answer | Refused | None) -> None:
+        """Send what the call came to, where a stream has begun; a call that was given up has no answer."""
+        if self._stream is None or not self._stream.begun:
+            return
+        if made is None:
+            self._stream.end()
+        else:
+            self._stream.end(answers.error(made) if isinstance(made, Refused) else made.body)
+
+    def _departure(self, loop: asyncio.AbstractEventLoop, block: Attended) -> Watch:
+        """MCP 2026-07-28, Cancellation: a closed connection gives up its call. Sessions' calls go on."""
+
+        async def watch() -> None:
+            await self._visit.inbound.gone()
+            block.interrupt()
+
+        watcher = loop.create_task(watch())
+
+        def stop() -> None:
+            watcher.cancel()
+
+        return stop
+
+    def _giving_up(self, block: Attended) -> Watch:
+        cancellations = self._visit.services.cancellations
+        session_id = self._visit.inbound.head.headers.get(fields.SESSION)
+        assert session_id is not None, "a session's request names its session"
+        return cancellations.enter(session_id, self._request.id, block.interrupt)
+
+    def _break_silence(self, stream: Stream) -> None:
+        if not stream.begun:
+            stream.show_life()
+
+    def _way(self) -> Stream | None:
+        """The stream to the client; None where the client, or the door, takes an answer in one piece only."""
+        if self._stream is None:
+            inbound = self._visit.inbound
+            if inbound.begin is not None and notices.accepts_events(inbound.head.headers.get("accept")):
+                self._stream = Stream(inbound.begin, self._visit.locale, self._visit.endpoint.limits.silence)
+        return self._stream

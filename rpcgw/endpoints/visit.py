@@ -1,0 +1,53 @@
+"""What the handlers of `/mcp` have in common: one visit, its services, one message's answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import msgspec
+
+from rpcgw.api.context import Principal
+from rpcgw.endpoints.cancellations import Cancellations
+from rpcgw.endpoints.sessions import Sessions
+from rpcgw.exchange import Inbound
+from rpcgw.kernel.call import Call, Outcome
+from rpcgw.kernel.ports import Clock, Ids, Observer
+from rpcgw.protocol.mcp import Endpoint
+from rpcgw.protocol.mcp.answers import After
+
+
+class Executor(Protocol):
+    """Runs one call. Whatever goes wrong is an outcome, not an exception."""
+
+    async def execute(self, call: Call) -> Outcome:
+        """Run a call to its end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """What the endpoint needs from outside."""
+
+    executor: Executor
+    sessions: Sessions
+    ids: Ids
+    clock: Clock
+    observer: Observer
+    cancellations: Cancellations = field(default_factory=Cancellations)
+
+
+class Visit(msgspec.Struct, frozen=True):
+    """One request that was let in: what all of its messages have in common."""
+
+    endpoint: Endpoint
+    services: Services
+    principal: Principal
+    inbound: Inbound
+    locale: str
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """One message's answer, and what to run once it is out."""
+
+    body: bytes
+    after: After | None = None
