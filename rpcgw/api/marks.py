@@ -56,19 +56,41 @@ class Tool:
 
 @dataclass(frozen=True, slots=True)
 class Cache:
-    """`@rpc.cache`: keep results for `ttl` seconds in the named environments; `vary` is what else they depend on."""
+    """`@rpc.cache`: keep results for `ttl` seconds in the named environments; `vary` is what else they depend on.
+
+    `by` are the parameters by whose values a plugin may drop results (`rpc.ResultCache`).
+    """
 
     ttl: float
     environments: tuple[str, ...]
     vary: tuple[str, ...]
+    by: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """What one `@rpc.invalidates` says: which results go, and which of them are made anew.
+
+    `by` pairs parameters of the cached methods with parameters of the marked one; without it everything of a method
+    goes, and with `exact` only what was kept for the marked method's own parameters.
+    """
+
+    methods: tuple[str, ...]
+    warm_up: bool = False
+    by: tuple[tuple[str, str], ...] = ()
+    exact: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Invalidates:
-    """`@rpc.invalidates`: after success, drop cached results of these methods; with `warm_up` make them anew."""
+    """`@rpc.invalidates`, once or several times: what goes from the cache after a success."""
 
-    methods: tuple[str, ...]
-    warm_up: bool
+    relations: tuple[Relation, ...]
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        """All that is named, in the order in which it is."""
+        return tuple(dict.fromkeys(name for relation in self.relations for name in relation.methods))
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +120,8 @@ class Listener:
     priority: int
 
 
-def _mark(target: Any, spec: object) -> None:
+def put_mark(target: Any, spec: object) -> None:
+    """Hang a spec on a class or function; the same kind of mark twice is a `TypeError`."""
     marks: dict[type, object] = dict(target.__dict__.get(MARKS, ()))
     if type(spec) in marks:
         name = getattr(target, "__qualname__", repr(target))
@@ -147,9 +170,9 @@ def procedure(
         raise ValueError("versions count from 1")
 
     def mark(cls: _Class) -> _Class:
-        _mark(cls, Procedure(alias, version, tuple(removed)))
+        put_mark(cls, Procedure(alias, version, tuple(removed)))
         if groups or not with_default:
-            _mark(cls, Groups(tuple(groups), with_default))
+            put_mark(cls, Groups(tuple(groups), with_default))
         return cls
 
     return mark
@@ -159,7 +182,7 @@ def groups(*names: str, with_default: bool = True) -> Callable[[_Marked], _Marke
     """Say which groups serve a method; replaces what its class says."""
 
     def mark(target: _Marked) -> _Marked:
-        _mark(target, Groups(names, with_default))
+        put_mark(target, Groups(names, with_default))
         return target
 
     return mark
@@ -177,14 +200,18 @@ def tool(
     """Describe a method to agents (MCP's ToolAnnotations). A given `input_schema` is published, and enforced, as is."""
 
     def mark(target: _Marked) -> _Marked:
-        _mark(target, Tool(title, read_only, destructive, idempotent, open_world, input_schema))
+        put_mark(target, Tool(title, read_only, destructive, idempotent, open_world, input_schema))
         return target
 
     return mark
 
 
 def cache(
-    *, ttl: timedelta | float = 60, environments: Iterable[str] = ("prod",), vary: Iterable[str] = ()
+    *,
+    ttl: timedelta | float = 60,
+    environments: Iterable[str] = ("prod",),
+    vary: Iterable[str] = (),
+    by: str | Iterable[str] = (),
 ) -> Callable[[_Marked], _Marked]:
     """Keep a method's results.
 
@@ -192,26 +219,51 @@ def cache(
         ttl: How long, in seconds or as a timedelta.
         environments: Where the cache is in use.
         vary: What an answer depends on beside the parameters: `locale`, `principal`, `header:X-Tenant`.
+        by: The parameters by whose values `rpc.ResultCache.delete` is to drop results; what `@rpc.invalidates` drops by
+            need not be named here.
     """
     seconds = _seconds(ttl)
     if not seconds or seconds <= 0:
         raise ValueError("a cache needs a ttl above 0 seconds")
 
     def mark(target: _Marked) -> _Marked:
-        _mark(target, Cache(seconds, tuple(environments), tuple(vary)))
+        put_mark(target, Cache(seconds, tuple(environments), tuple(vary), _names(by)))
         return target
 
     return mark
 
 
-def invalidates(*methods: str, warm_up: bool = False) -> Callable[[_Marked], _Marked]:
-    """Drop the cached results of these methods once the marked method has succeeded."""
+def invalidates(
+    *methods: str, warm_up: bool = False, by: str | Iterable[str] | Mapping[str, str] = (), exact: bool = False
+) -> Callable[[_Marked], _Marked]:
+    """Drop cached results once the marked method has succeeded. May be given several times.
+
+    Args:
+        methods: Whose results: `Catalog.search`, or `Catalog.*` for all cached methods of a procedure.
+        warm_up: Whether to make the results anew, with the parameters that both methods have.
+        by: Drop only results whose parameters of these names have the values that the marked method was called with;
+            a mapping says which of its parameters those are: `{"id": "product_id"}`.
+        exact: Drop only the results for the marked method's own parameters; what it lacks stands for its default.
+    """
+    if not methods:
+        raise ValueError("say whose results: Catalog.search, or Catalog.* for all of a procedure")
+    pairs = tuple(by.items()) if isinstance(by, Mapping) else tuple((name, name) for name in _names(by))
+    if pairs and exact:
+        raise ValueError("by= and exact= exclude each other")
+    relation = Relation(methods, warm_up, tuple(sorted(pairs)), exact)
 
     def mark(target: _Marked) -> _Marked:
-        _mark(target, Invalidates(methods, warm_up))
+        marks: dict[type, object] = dict(target.__dict__.get(MARKS, ()))
+        before = marks.get(Invalidates)
+        marks[Invalidates] = Invalidates((relation, *(before.relations if isinstance(before, Invalidates) else ())))
+        setattr(target, MARKS, marks)
         return target
 
     return mark
+
+
+def _names(names: str | Iterable[str]) -> tuple[str, ...]:
+    return (names,) if isinstance(names, str) else tuple(names)
 
 
 def lock(
@@ -226,7 +278,7 @@ def lock(
     """
 
     def mark(target: _Marked) -> _Marked:
-        _mark(target, Lock(by, _seconds(ttl), _seconds(wait)))
+        put_mark(target, Lock(by, _seconds(ttl), _seconds(wait)))
         return target
 
     return mark
@@ -234,13 +286,13 @@ def lock(
 
 def hidden(target: _Marked) -> _Marked:
     """Keep a public method out of the API."""
-    _mark(target, Hidden())
+    put_mark(target, Hidden())
     return target
 
 
 def inline(target: _Marked) -> _Marked:
     """Run a cheap sync method on the event loop: saves a thread hop, and blocks every other call while it runs."""
-    _mark(target, Inline())
+    put_mark(target, Inline())
     return target
 
 
@@ -248,7 +300,7 @@ def listens(event: type, *, priority: int = 0) -> Callable[[_Marked], _Marked]:
     """Call a function, sync or async, with each event of a class; higher priorities first."""
 
     def mark(target: _Marked) -> _Marked:
-        _mark(target, Listener(event, priority))
+        put_mark(target, Listener(event, priority))
         return target
 
     return mark

@@ -13,6 +13,7 @@ from uuid import UUID
 
 from pydantic import ValidationError
 
+from rpcgw.kernel.codec import NoJsonForm, NotJson, decode, encode
 from rpcgw.kernel.conversion import Codec
 from rpcgw.kernel.messages import MESSAGES, Errors
 
@@ -66,6 +67,19 @@ class Arguments:
             raise Refused(errors)
         return values
 
+    def normal(self, name: str, value: Any) -> Any:
+        """A parameter's raw value in the one JSON form that stands for all: a UUID in small letters, 1 for 1.0.
+
+        Runs none of the author's code. A value that its type refuses stays as it is.
+        """
+        codec = self._codecs[name]
+        if not (codec.plain or codec.authored):
+            try:
+                value = decode(encode(codec.convert(value)))
+            except (ValidationError, NoJsonForm, NotJson):
+                return value
+        return _whole(value)
+
     def explain(self, arguments: dict[str, Any]) -> Errors:
         """What the types say against arguments; those whose check would run code of the author's are not asked."""
         errors: Errors = {}
@@ -73,6 +87,17 @@ class Arguments:
             if name in arguments and not codec.authored:
                 errors |= codec.explain(name, arguments[name])
         return errors
+
+
+def _whole(value: Any) -> Any:
+    """The value with whole floats as integers."""
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, list):
+        return [_whole(item) for item in value]
+    if isinstance(value, dict):
+        return {name: _whole(item) for name, item in value.items()}
+    return value
 
 
 def _widen(name: str, values: dict[str, Any], errors: Errors) -> None:

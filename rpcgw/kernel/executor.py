@@ -11,26 +11,30 @@ never reads what was before.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from functools import partial
 from typing import Any
+
+import msgspec
 
 from rpcgw.api.context import CallContext, Principal
 from rpcgw.api.errors import AsyncError, InternalError, MethodNotFound, RpcError
 from rpcgw.api.events import ErrorRaised, PostExecute, PostResponse, PreExecute, PreResponse, RequestReceived
 from rpcgw.kernel.background import Background
-from rpcgw.kernel.cache import Hit, Miss, ResultCache
+from rpcgw.kernel.cache import CachePolicy, Hit, Miss, ResultCache
 from rpcgw.kernel.call import Call, Done, Failed, Outcome
 from rpcgw.kernel.codec import NoJsonForm
 from rpcgw.kernel.content import unpacked
 from rpcgw.kernel.deadline import Deadlines, Guard
 from rpcgw.kernel.failure import as_rpc_error, is_exposed, render
+from rpcgw.kernel.flights import Flights, Turn
 from rpcgw.kernel.gate import Passed
 from rpcgw.kernel.listeners import Listeners, Ordered, fire
-from rpcgw.kernel.lock import CallLocks, lock_name
+from rpcgw.kernel.lock import CallLocks, PoolLocks, lock_name
 from rpcgw.kernel.method import Method
 from rpcgw.kernel.plan import Plan, compile_plans, shortest
 from rpcgw.kernel.ports import Clock, Ids, Locks, Observer, Pool
+from rpcgw.kernel.relations import WarmUp
 from rpcgw.kernel.table import MethodTable
 from rpcgw.kernel.threads import Threads
 from rpcgw.kernel.tuning import Tuning, Tunings
@@ -38,6 +42,7 @@ from rpcgw.kernel.tuning import Tuning, Tunings
 __all__ = ["Executor", "Tuning"]
 
 Params = dict[str, Any] | list[Any] | None
+Performed = tuple[dict[str, Any], Any, bytes]
 
 
 class Executor:
@@ -83,6 +88,8 @@ class Executor:
         self._cache = ResultCache(pool, ids, observer, cache_prefix)
         self._background = Background()
         self._locks = CallLocks(locks, observer, self._background)
+        leases = CallLocks(PoolLocks(pool, ids, f"{cache_prefix}:"), observer, self._background)
+        self._flights = Flights(self._cache, leases, observer)
         self._deadlines = Deadlines()
 
     async def execute(self, call: Call) -> Outcome:
@@ -115,17 +122,15 @@ class Executor:
         return outcome
 
     async def _run(self, call: Call, plan: Plan | None, guard: Guard | None) -> Done:
-        if call.refused is not None:
-            raise call.refused
         context = self._context(call, plan, guard)
         params, gated = call.params, call.gated
         if self._listeners.request:
             params, gated = await self._received(call, context), None
-        if plan is None:
-            raise MethodNotFound(f'The group "{call.group}" has no method "{call.method}" in version {call.version}')
+        if plan is None or call.refused is not None:
+            raise call.refused or _not_found(call)
         method = plan.method
         bound = method.bind(params, strict=call.strict, refuse_unknown=plan.refuse_unknown)
-        miss = None
+        miss: Miss | None = None
         if plan.cache is not None:
             found = await self._cache.read(plan.cache, call, {**method.defaults, **bound})
             if isinstance(found, Hit):
@@ -135,26 +140,55 @@ class Executor:
         if not isinstance(verdict, Passed):
             raise method.refusal(verdict)
         values = method.convert(bound)
-        if plan.lock is None and not self._listened:
-            result = await plan.invoke(values, context)
-        else:
-            values, result = await self._perform(plan, context, values)
-        if guard is not None:
-            guard.stop()
-        encoded = _encode(method, result)
-        if plan.settles:
-            await self._settle(plan, miss, encoded)
-        if not self._listeners.post_response and not plan.warms:
-            return _done(method, encoded)
-        event = PostResponse(context, values, result)
-        return _done(method, encoded, after=partial(self._answered, call, plan, bound, event))
+        return await self._complete(call, plan, context, bound=bound, values=values, guard=guard, miss=miss)
 
-    async def _settle(self, plan: Plan, miss: Miss | None, encoded: bytes) -> None:
-        """Forget what the success made stale, whatever becomes of the caller, and keep what it gave."""
+    async def _complete(
+        self,
+        call: Call,
+        plan: Plan,
+        context: CallContext,
+        *,
+        bound: dict[str, Any],
+        values: dict[str, Any],
+        guard: Guard | None,
+        miss: Miss | None,
+    ) -> Done:
+        """From rpc.pre_execute to the end, or from another call's result if one is being made (`flights`)."""
+        if plan.cache is None or miss is None:
+            values, result, encoded = await self._perform(plan, context, values, guard)
+        else:
+            turn = await self._turn(call, plan.cache, miss)
+            if isinstance(turn, Hit):
+                return _done(plan.method, turn.encoded, cached=True)
+            values, result, encoded = await self._in_turn(turn, plan.cache, self._perform(plan, context, values, guard))
         if plan.drops:
-            await self._background.finish(self._cache.invalidate(plan.drops))
-        if plan.cache is not None and miss is not None:
-            await self._cache.write(plan.cache, miss, encoded)
+            # Whatever becomes of the caller.
+            given = {**plan.method.defaults, **bound}
+            await self._background.finish(self._cache.invalidate(plan.drops, given))
+        if not self._listeners.post_response and not plan.warms:
+            return _done(plan.method, encoded)
+        event = PostResponse(context, values, result)
+        return _done(plan.method, encoded, after=partial(self._answered, call, plan, bound, event))
+
+    async def _turn(self, call: Call, policy: CachePolicy, miss: Miss) -> Hit | Turn:
+        if call.ignore_cache or miss.stamp is None:
+            self._observer.event("cache.miss", method=policy.method)
+            return self._flights.alone(miss)
+        return await self._flights.board(policy, miss)
+
+    async def _in_turn(self, turn: Turn, policy: CachePolicy, work: Coroutine[Any, Any, Performed]) -> Performed:
+        """Do the work, keep what it gives, and tell those who wait for it, however it ends."""
+        try:
+            performed = await work
+            await self._cache.write(policy, turn.miss, performed[2])
+        except (asyncio.CancelledError, GeneratorExit):
+            turn.end()
+            raise
+        except BaseException:  # told like any other failure; those who wait for the result are told first
+            turn.end(failed=True)
+            raise
+        turn.end(performed[2])
+        return performed
 
     async def _received(self, call: Call, context: CallContext) -> Params:
         """What rpc.request listeners leave of the parameters.
@@ -166,7 +200,21 @@ class Executor:
         await fire(self._listeners.request, event)
         return event.params
 
-    async def _perform(self, plan: Plan, context: CallContext, values: dict[str, Any]) -> tuple[dict[str, Any], Any]:
+    async def _perform(
+        self, plan: Plan, context: CallContext, values: dict[str, Any], guard: Guard | None
+    ) -> Performed:
+        """The parameters that counted, the answer's value, and its JSON."""
+        if plan.lock is None and not self._listened:
+            result = await plan.invoke(values, context)
+        else:
+            values, result = await self._with_events(plan, context, values)
+        if guard is not None:
+            guard.stop()
+        return values, result, _encode(plan.method, result)
+
+    async def _with_events(
+        self, plan: Plan, context: CallContext, values: dict[str, Any]
+    ) -> tuple[dict[str, Any], Any]:
         """From rpc.pre_execute to rpc.post_execute: the parameters that counted, and the answer's value."""
         listeners = self._listeners
         if listeners.pre_execute:
@@ -196,28 +244,25 @@ class Executor:
 
     async def _answered(self, call: Call, plan: Plan, bound: Mapping[str, Any], event: PostResponse) -> None:
         await self._tell(self._listeners.post_response, event)
-        for name in plan.warms:
-            await self._warm_up(call, name, bound)
+        given = {**plan.method.defaults, **bound}
+        for warm_up in plan.warms:
+            await self._warm_up(call, warm_up, given)
 
-    async def _warm_up(self, call: Call, name: str, bound: Mapping[str, Any]) -> None:
+    async def _warm_up(self, call: Call, warm_up: WarmUp, given: Mapping[str, Any]) -> None:
         """Make a dropped result anew, with what the two methods' parameters have in common."""
-        plan = self._plans.get((call.group, call.version, name))
+        plan = self._plans.get((call.group, call.version, warm_up.method))
         if plan is None or plan.cache is None:
             return
-        shared = {param.name: bound[param.name] for param in plan.method.signature.params if param.name in bound}
         await self.execute(
-            Call(
-                method=name,
-                group=call.group,
-                version=call.version,
-                params=shared,
+            msgspec.structs.replace(
+                call,
+                method=warm_up.method,
+                params=warm_up.params(plan.method, given),
                 id=self._ids.token(),
-                surface=call.surface,
-                principal=call.principal,
-                locale=call.locale,
-                ray_id=call.ray_id,
-                headers=call.headers,
+                timeout=None,
                 ignore_cache=True,
+                gated=None,
+                client=None,
             )
         )
 
@@ -269,6 +314,10 @@ class Executor:
 _ABANDONED = render(AsyncError("The caller left before the answer"), exposed=False)
 _UNSEEN = CallContext(Principal(), "", 0, "", "rpc", "", "")
 """Stands in where neither the method nor a listener looks at the context: making one costs more than a look-up."""
+
+
+def _not_found(call: Call) -> MethodNotFound:
+    return MethodNotFound(f'The group "{call.group}" has no method "{call.method}" in version {call.version}')
 
 
 def _is_cancelled() -> bool:

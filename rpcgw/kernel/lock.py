@@ -74,22 +74,32 @@ class CallLocks:
         loop = asyncio.get_running_loop()
         until = loop.time() + (lock.wait or 0)
         pause = FIRST_PAUSE
-        while (owner := await self._acquire(name, ttl)) is None:
+        while (held := await self._ask(name, ttl)) is None:
             left = until - loop.time()
             if left <= 0:
                 raise LockedError(f"{name.partition(':')[0]} is locked by another call")
             await asyncio.sleep(min(pause, left))
             pause = min(pause * 2, LONGEST_PAUSE)
-        return Held(self, name, owner, ttl)
+        return held
 
-    async def _acquire(self, name: str, ttl: float) -> str | None:
-        # In a task of its own: a caller that leaves meanwhile must not leave behind a lock that nobody holds.
+    async def attempt(self, name: str, ttl: float) -> Held | None:
+        """The lock `name`, or None where another holds it; a caller that leaves meanwhile leaves no lock behind.
+
+        Raises:
+            StoreError: The store cannot be asked.
+        """
+        # In a task of its own: the store may say yes to somebody who has gone.
         asking = self.background.spawn(self._locks.acquire(name, ttl))
         try:
-            return await asyncio.shield(asking)
+            owner = await asyncio.shield(asking)
         except asyncio.CancelledError:
             self.background.spawn(self._give_back(name, asking))
             raise
+        return None if owner is None else Held(self, name, owner, ttl)
+
+    async def _ask(self, name: str, ttl: float) -> Held | None:
+        try:
+            return await self.attempt(name, ttl)
         except StoreError as error:
             self._observer.event("lock.error", action="acquire", lock=name, error=str(error))
             raise InternalError("The call needs a lock, and the store of locks cannot be reached") from error

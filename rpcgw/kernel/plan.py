@@ -9,6 +9,7 @@ from rpcgw.api.marks import Lock
 from rpcgw.kernel.cache import CachePolicy, cache_policy
 from rpcgw.kernel.invoke import Invoke, InvokeNoting, compile_invoke
 from rpcgw.kernel.method import Method
+from rpcgw.kernel.relations import Drop, Relations, WarmUp
 from rpcgw.kernel.table import MethodTable
 from rpcgw.kernel.threads import Threads
 from rpcgw.kernel.tuning import UNTUNED, Tuning, Tunings
@@ -21,8 +22,8 @@ PlanKey = tuple[str, int, str]
 class Plan:
     """How calls of one method run; None and empty tuples are steps that its calls do not have.
 
-    `drops` are methods whose kept results go after a success, `warms` those that are made anew; `settles` says whether
-    a success has anything to do with the cache.
+    `drops` are kept results that go after a success, `warms` those that are made anew; `settles` says whether a success
+    has anything to do with the cache.
     """
 
     method: Method
@@ -32,8 +33,8 @@ class Plan:
     refuse_unknown: bool
     cache: CachePolicy | None
     lock: Lock | None
-    drops: tuple[str, ...]
-    warms: tuple[str, ...]
+    drops: tuple[Drop, ...]
+    warms: tuple[WarmUp, ...]
     settles: bool
     takes_context: bool
 
@@ -43,12 +44,13 @@ def compile_plans(
 ) -> dict[PlanKey, Plan]:
     """The plan of every method in every group and version."""
     plans: dict[PlanKey, Plan] = {}
+    relations = Relations(method for _, _, method in _methods(table))
     for group, version, method in _methods(table):
         tuned = tuning.get((group, method.name), UNTUNED)
         function = getattr(instances[method.procedure], method.attribute)
         running = compile_invoke(method, function, threads)
-        caching = cache_policy(method, group, environment, tuned.cache_ttl)
-        plans[group, version, method.name] = _plan(method, tuned, running, caching)
+        caching = cache_policy(method, group, environment, tuned.cache_ttl, relations.tags(method))
+        plans[group, version, method.name] = _plan(method, tuned, running, caching, relations)
     return plans
 
 
@@ -66,8 +68,14 @@ def _methods(table: MethodTable) -> Iterator[tuple[str, int, Method]]:
                 yield group, version, method
 
 
-def _plan(method: Method, tuned: Tuning, running: tuple[Invoke, InvokeNoting], caching: CachePolicy | None) -> Plan:
-    drops = method.invalidates.methods if method.invalidates else ()
+def _plan(
+    method: Method,
+    tuned: Tuning,
+    running: tuple[Invoke, InvokeNoting],
+    caching: CachePolicy | None,
+    relations: Relations,
+) -> Plan:
+    drops = relations.drops(method)
     return Plan(
         method=method,
         invoke=running[0],
@@ -77,7 +85,7 @@ def _plan(method: Method, tuned: Tuning, running: tuple[Invoke, InvokeNoting], c
         cache=caching,
         lock=method.lock,
         drops=drops,
-        warms=drops if method.invalidates and method.invalidates.warm_up else (),
+        warms=relations.warm_ups(method),
         settles=bool(drops or caching),
         takes_context=bool(method.signature.contexts),
     )

@@ -6,7 +6,7 @@ miss, a lock refuses the call, a session answers 503).
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from rpcgw.kernel.call import Call, Outcome
@@ -38,6 +38,9 @@ class Pool(Protocol):
 
     async def get(self, key: str) -> bytes | None:
         """The value, or None where there is none, it has expired, or it is damaged."""
+
+    async def get_many(self, keys: Sequence[str]) -> list[bytes | None]:
+        """The values of several keys in their order, as `get` has them; one round trip where a store is far away."""
 
     async def set(self, key: str, value: bytes, ttl: float) -> None:
         """Keep a value for `ttl` seconds; atomic: a reader sees the old value or the new one."""

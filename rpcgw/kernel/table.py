@@ -19,6 +19,7 @@ from rpcgw.kernel.conversion import Codec, Codecs
 from rpcgw.kernel.drafting import Draft, draft
 from rpcgw.kernel.exposure import Exposed, Exposure, Registration, expose
 from rpcgw.kernel.method import ErrorDoc, Method, ParamDoc, ResultDoc
+from rpcgw.kernel.relations import relation_problems
 from rpcgw.kernel.rewrite import references
 from rpcgw.kernel.schema import Description, Property, describe, input_schema, output_schema, promises_number
 from rpcgw.kernel.signature import Param, Signature, describe_hint, place_of
@@ -106,7 +107,7 @@ def compile_methods(registrations: Sequence[Registration]) -> tuple[MethodTable,
         group: {version: _compiled(names, methods) for version, names in versions.items()}
         for group, versions in arrangement.items()
     }
-    problems += [*found, *conflicts, *_unknown_invalidations(exposures)]
+    problems += [*found, *conflicts, *_unknown_invalidations(exposures), *relation_problems(methods.values())]
     schemas, kinds = _public(description)
     return MethodTable(by_group, everything, schemas, kinds), sorted(set(problems))
 
@@ -275,7 +276,12 @@ def _unknown_invalidations(exposures: Iterable[Exposure]) -> Iterator[Problem]:
     for method in exposed:
         mark = _mark(method.marks, Invalidates)
         for name in mark.methods if mark else ():
-            if name not in names:
+            if name not in names and not _is_procedure(name, names):
                 place = place_of(inspect.unwrap(getattr(method.function, "__func__", method.function)))
                 text = f"{method.name}: @rpc.invalidates names {name!r}, which is no method"
                 yield Problem(place, "invalidates", text, "write it as it is called: <procedure>.<method>")
+
+
+def _is_procedure(written: str, names: Iterable[str]) -> bool:
+    """Whether it stands for all methods of a procedure: `Catalog.*`."""
+    return written.endswith(".*") and any(name.startswith(written[:-1]) for name in names)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import heapq
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from rpcgw.kernel.ports import StoreError
 
@@ -30,6 +30,10 @@ class MemoryPool:
         """The value, or None where there is none or it has expired."""
         entry = self._live(key)
         return None if entry is None else entry[0]
+
+    async def get_many(self, keys: Sequence[str]) -> list[bytes | None]:
+        """The values of several keys."""
+        return [await self.get(key) for key in keys]
 
     async def set(self, key: str, value: bytes, ttl: float) -> None:
         """Keep a value for `ttl` seconds; `StoreError` where the pool is full."""

@@ -11,7 +11,7 @@ a pool that speaks RESP 3 does not notice at check-out that an idle connection w
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Sequence
 from typing import Any, TypeVar, cast
 
 from redis.asyncio import BlockingConnectionPool, Redis
@@ -49,6 +49,10 @@ class RedisPool:
     async def get(self, key: str) -> bytes | None:
         """The value, or None where there is none or it has expired."""
         return cast("bytes | None", await self._ask(self._redis.get(key)))
+
+    async def get_many(self, keys: Sequence[str]) -> list[bytes | None]:
+        """The values of several keys, in one round trip."""
+        return cast("list[bytes | None]", await self._ask(self._redis.mget(keys)))
 
     async def set(self, key: str, value: bytes, ttl: float) -> None:
         """Keep a value for `ttl` seconds."""

@@ -98,10 +98,11 @@ class Numbers:
 
 
 class Notes:
-    """An observer that keeps the names of what happens beside calls."""
+    """An observer that keeps the names of what happens beside calls: troubles, and everything."""
 
     def __init__(self) -> None:
         self.names: list[str] = []
+        self.all: list[str] = []
         self.calls = 0
 
     def call_started(self, call: Call) -> None:
@@ -112,7 +113,8 @@ class Notes:
     def call_failed(self, call: Call, cause: BaseException, code: int) -> None: ...
 
     def event(self, name: str, /, **fields: Any) -> None:
-        if name != "cache.miss":
+        self.all.append(name)
+        if name in {"cache.error", "cache.damaged"}:
             self.names.append(name)
 
 
@@ -133,8 +135,14 @@ class AwayPool(MemoryPool):
             raise StoreError("away")
         await super().set(key, value, ttl)
 
+    async def delete(self, key: str) -> bool:
+        if self.away:
+            raise StoreError("away")
+        return await super().delete(key)
+
     async def entries(self) -> list[str]:
-        return [key for key in await self.keys("rpc_cache:") if not key.endswith(":generation")]
+        kept = await self.keys("rpc_cache:")
+        return [key for key in kept if not any(word in key for word in (":generation", ":tag:", ":computing:"))]
 
 
 class World:
