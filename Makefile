@@ -67,7 +67,7 @@ contract-mutants: setup ## see that each clause's tests turn red when the clause
 	@.venv/bin/python -m scripts.contract_mutants $(ARGS)
 
 .PHONY: conformance
-conformance: setup ## run the official MCP conformance suite against a daemon: make conformance URL=...
+conformance: setup ## run the official MCP conformance suite, against a daemon of its own or URL=http://localhost:...
 	@scripts/conformance.sh $(URL)
 
 .PHONY: bench

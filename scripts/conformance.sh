@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # Runs the official MCP conformance suite against a daemon, on both wires, and the lifecycle scenario of the older ones.
-# usage: conformance.sh http://localhost:PORT/mcp [DIRECTORY]
+# usage: conformance.sh [http://localhost:PORT/mcp [DIRECTORY]]
+# Without a URL a daemon is started for it, with the tools in tests/conformance/plugin.
 # Exit 0: nothing fails but what the baselines in tests/conformance expect of a server that offers tools only, and
 # nothing of that passes. The URL must say `localhost`: one scenario compares Host and Origin with it.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 if [ $# -lt 1 ]; then
-  echo "usage: make conformance URL=http://localhost:8080/mcp" >&2
-  exit 2
+  cd "$root" && exec .venv/bin/python -m tests.conformance.run
 fi
 url=$1
 results=${2:-$(mktemp -d -t rpcgw-conformance-XXXXXX)}
@@ -35,6 +35,9 @@ for revision in 2026-07-28 2025-11-25; do
 done
 for revision in 2025-06-18 2025-03-26; do
   report "lifecycle-$revision" "Passed:" suite --scenario server-session-lifecycle --spec-version "$revision"
+done
+for revision in 2026-07-28 2025-11-25; do
+  echo "$revision: $(sed -n 's/^Total: \([0-9]*\) passed.*/\1/p' "$results/all-$revision.log") checks passed"
 done
 echo "results in $results"
 exit "$failed"
