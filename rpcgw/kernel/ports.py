@@ -6,7 +6,10 @@ miss, a lock refuses the call, a session answers 503).
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from asyncio import Event
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from rpcgw.kernel.call import Call, Outcome
@@ -107,6 +110,104 @@ class Observer(Protocol):
 
     def event(self, name: str, /, **fields: Any) -> None:
         """Anything else worth a log line or a counter (`cache.error`, `session.created`, `guard.refused`, ...)."""
+
+
+class SendError(Exception):
+    """A message did not reach its receiver. `status` is the last HTTP answer, None where there was none."""
+
+    def __init__(self, text: str, *, status: int | None = None, attempts: int = 1) -> None:
+        super().__init__(text)
+        self.status = status
+        self.attempts = attempts
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """A message reached its receiver: the answer's HTTP status, and how many attempts it took."""
+
+    status: int
+    attempts: int
+
+
+class HttpClient(Protocol):
+    """Requests to other hosts. Redirects are never followed, cookies never kept, no proxy is taken from anywhere."""
+
+    async def post(self, url: str, body: bytes, fields: Callable[[], Mapping[str, str]], retries: int = 0) -> Sent:
+        """POST until the receiver takes it (2xx), at most `retries` times more; its answer's body is not read.
+
+        Args:
+            url: Where to.
+            body: What to send.
+            fields: Makes the header fields, for each attempt anew.
+            retries: How often to try again, with growing pauses, where another attempt may help.
+
+        Raises:
+            SendError: It was not taken.
+        """
+
+    def stream(self, url: str, fields: Mapping[str, str]) -> AbstractAsyncContextManager[AsyncIterator[bytes]]:
+        """GET something that does not end, in pieces as they come.
+
+        Raises:
+            SendError: On entering: there is no such stream. While reading: it broke.
+        """
+
+    async def close(self) -> None:
+        """Give back connections."""
+
+
+class Resolver(Protocol):
+    """Names to addresses."""
+
+    async def resolve(self, host: str, port: int) -> Sequence[str]:
+        """Every address that a name stands for now. Raises `OSError` where it stands for none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """A message that a queue gives out. `count` is how often it was given out, this time included.
+
+    `key` names it in logs; it is not always unique.
+    """
+
+    body: bytes
+    count: int
+    key: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Handled:
+    """What became of a message: the envelope that answers it, or why it is `dead`: it is kept for a person to see."""
+
+    answer: bytes | None = None
+    dead: str = ""
+
+
+Handle = Callable[[Delivery], Awaitable[Handled]]
+
+
+class JobQueue(Protocol):
+    """A queue of messages that outlive their producers and consumers."""
+
+    async def put(self, body: bytes) -> None:
+        """Add a message; once this has returned, the queue has it.
+
+        Raises:
+            StoreError: It has not, or does not say so in time.
+        """
+
+    async def consume(self, handle: Handle, concurrency: int, stopping: Event) -> None:
+        """Give out messages, so many at a time, until `stopping` is set; then wait for those that are out.
+
+        A message is acknowledged once `handle` has returned, never before: where `handle` raises, is cancelled, or its
+        process dies, the message is given out again. A queue that cannot be reached is tried again for ever.
+        """
+
+    async def ping(self) -> None:
+        """Raise `StoreError` where the queue cannot be reached."""
+
+    async def close(self) -> None:
+        """Give back connections."""
 
 
 RunInThread = Callable[[Callable[[], Any]], Awaitable[Any]]

@@ -58,15 +58,16 @@ def read(body: bytes, max_batch: int) -> Message:
     except NotJson as problem:
         return Fault(ParseError(extra={"reason": problem.reason}))
     if type(value) is not list:
-        return _read_request(value)
+        return read_request(value)
     if not value:
         return Fault(InvalidRequest("A batch holds at least one request"))
     if len(value) > max_batch:
         return Fault(BatchError(f"A batch holds at most {max_batch} requests, this one has {len(value)}"))
-    return Batch(tuple(_read_request(item) for item in value))
+    return Batch(tuple(read_request(item) for item in value))
 
 
-def _read_request(value: Any) -> Request | Fault:
+def read_request(value: Any) -> Request | Fault:
+    """One request of a body that has been decoded."""
     if type(value) is not dict:
         return Fault(InvalidRequest(extra={"request": [_NO_OBJECT]}))
     method = value.get("method")

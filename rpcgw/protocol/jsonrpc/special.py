@@ -1,11 +1,13 @@
 """`$rpc`: what a client asks of the server beside the call, as a member of named params. Pure.
 
-`timeout` (seconds), `rayId` (trace id of a chain of calls), `ignoreCache` (do not read the result cache). Other members
-are ignored. `callback` asks for an answer by webhook, which this version cannot give: it is refused, not dropped.
+`timeout` (seconds), `callback` (where the answer is to be POSTed once the call has run), `rayId` (trace id of a chain
+of calls), `ignoreCache` (do not read the result cache). Other members are ignored. Where a callback may go is the
+operator's to say; here only its form is looked at.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -15,6 +17,7 @@ from rpcgw.api.errors import InvalidParams
 
 SPECIAL: Final = "$rpc"
 _SHORTEST, _LONGEST = 10, 120
+_ABSOLUTE: Final = re.compile(r"https?://[\x21-\x7e]+", re.IGNORECASE)
 LONGEST_RAY_ID: Final = 200
 """In characters: a trace id stands in every log line."""
 
@@ -25,6 +28,7 @@ class Special(msgspec.Struct, frozen=True):
     timeout: float | None = None
     ray_id: str | None = None
     ignore_cache: bool = False
+    callback: str | None = None
 
 
 NO_SPECIAL: Final = Special()
@@ -38,7 +42,25 @@ def read_special(value: Any) -> Special | InvalidParams:
     if problems:
         return _invalid(problems)
     timeout, ray_id = value.get("timeout"), value.get("rayId")
-    return Special(timeout, None if ray_id is None else str(ray_id), value.get("ignoreCache", False))
+    return Special(
+        timeout, None if ray_id is None else str(ray_id), value.get("ignoreCache", False), value.get("callback")
+    )
+
+
+def callback_refused(reason: str) -> InvalidParams:
+    """The error for a callback that must not be used."""
+    return _invalid({"callback": reason})
+
+
+def written_special(special: Special) -> dict[str, Any]:
+    """`$rpc` as a client would write it; what was not given is left out."""
+    members = {
+        "timeout": special.timeout,
+        "rayId": special.ray_id,
+        "ignoreCache": special.ignore_cache or None,
+        "callback": special.callback,
+    }
+    return {name: value for name, value in members.items() if value is not None}
 
 
 def _invalid(problems: dict[str, str]) -> InvalidParams:
@@ -51,8 +73,9 @@ def _timeout(value: Any) -> str:
     return "" if fine else f"must be a number of seconds from {_SHORTEST} to {_LONGEST}"
 
 
-def _callback(_: Any) -> str:
-    return "webhooks are not available in this version; leave it out and wait for the answer"
+def _callback(value: Any) -> str:
+    fine = type(value) is str and _ABSOLUTE.fullmatch(value)
+    return "" if fine else "must be an absolute http or https URL"
 
 
 def _ray_id(value: Any) -> str:
