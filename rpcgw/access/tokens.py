@@ -49,11 +49,11 @@ class Tokens:
 
     def identify(self, headers: Headers, now: float) -> Principal | Denied:
         """Who sent this; `now` is seconds since the epoch."""
-        presented = self._presented(headers)
-        return Denied.ABSENT if presented is None else self._holder_of(presented, now)
+        presented = self.presented(headers)
+        return Denied.ABSENT if presented is None else self.holder(presented, now)
 
-    def _presented(self, headers: Headers) -> str | None:
-        """The group's own header wins. Any other scheme of Authorization is somebody else's business."""
+    def presented(self, headers: Headers) -> str | None:
+        """The token that came. The group's own header wins; another scheme of Authorization is not our business."""
         own = headers.get(self.header)
         if own is not None and self.header != AUTHORIZATION:
             return own
@@ -62,7 +62,8 @@ class Tokens:
             return value[len(_BEARER) :].strip(" ")
         return own
 
-    def _holder_of(self, token: str, now: float) -> Principal | Denied:
+    def holder(self, token: str, now: float) -> Principal | Denied:
+        """Whom a token stands for; `now` is seconds since the epoch."""
         digest = hashlib.sha256(token.encode("utf-8", "surrogateescape")).digest()
         found: Holder | None = None
         for holder in self.holders:

@@ -121,9 +121,7 @@ def is_public(address: Address) -> bool:
     if isinstance(address, IPv6Address):
         if address.ipv4_mapped is not None:
             return is_public(address.ipv4_mapped)
-        return (
-            address in _PUBLIC_V6 and address.is_global and not any(address in tunnel for tunnel in _TUNNELS)
-        )
+        return address in _PUBLIC_V6 and address.is_global and not any(address in tunnel for tunnel in _TUNNELS)
     return address.is_global and not address.is_multicast and not address.is_reserved
 
 
@@ -131,7 +129,7 @@ def _covers(entry: Target, target: Target) -> bool:
     if (entry.scheme, entry.port) != (target.scheme, target.port):
         return False
     below = entry.path.rstrip("/")
-    if target.path != entry.path and target.path != below and not target.path.startswith(f"{below}/"):
+    if target.path not in {entry.path, below} and not target.path.startswith(f"{below}/"):
         return False
     if entry.host.startswith("*"):
         # A wildcard stands for names; an address is only allowed by itself.

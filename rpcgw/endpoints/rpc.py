@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -14,13 +15,15 @@ from rpcgw.access.admit import Policy, admitter, refuser, too_large
 from rpcgw.api.context import Principal, Surface
 from rpcgw.api.errors import RpcError
 from rpcgw.endpoints import batches
-from rpcgw.exchange import Entrance, Head, Inbound, Reply
+from rpcgw.endpoints.deferred import Deferral
+from rpcgw.exchange import Entrance, Head, Headers, Inbound, Reply
 from rpcgw.kernel.call import Call, Done, Outcome
 from rpcgw.kernel.ports import Clock, Ids, Observer
 from rpcgw.protocol.jsonrpc import UNKNOWN_VERSION, Endpoint, answers, references
 from rpcgw.protocol.jsonrpc.answers import After
 from rpcgw.protocol.jsonrpc.envelope import Batch, Fault, Request, read
-from rpcgw.protocol.jsonrpc.special import LONGEST_RAY_ID
+from rpcgw.protocol.jsonrpc.jobs import Job, tracing
+from rpcgw.protocol.jsonrpc.special import LONGEST_RAY_ID, callback_refused
 
 _LIMIT_SETTING = "defaults.max_body_bytes"
 
@@ -34,13 +37,17 @@ class Executor(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """What the endpoint needs from outside; `surface` says what its calls come through."""
+    """What the endpoint needs from outside; `surface` says what its calls come through.
+
+    `deferral` takes calls with a callback; None where there are none.
+    """
 
     executor: Executor
     ids: Ids
     clock: Clock
     observer: Observer
     surface: Surface = "rpc"
+    deferral: Deferral | None = None
 
 
 class Visit(msgspec.Struct, frozen=True):
@@ -50,6 +57,7 @@ class Visit(msgspec.Struct, frozen=True):
     services: Services
     principal: Principal
     locale: str
+    headers: Headers
 
 
 async def answer(endpoint: Endpoint, services: Services, principal: Principal, inbound: Inbound) -> Reply:
@@ -58,7 +66,7 @@ async def answer(endpoint: Endpoint, services: Services, principal: Principal, i
     if inbound.head.method != "POST":
         return _document(endpoint, locale, inbound.head)
     message = read(inbound.body, endpoint.limits.max_batch)
-    visit = Visit(endpoint, services, principal, locale)
+    visit = Visit(endpoint, services, principal, locale, inbound.head.headers)
     if isinstance(message, Request):
         return await _single(visit, message)
     if isinstance(message, Batch):
@@ -93,7 +101,7 @@ async def _single(visit: Visit, request: Request) -> Reply:
     call = _call(visit, request, request.special.timeout)
     if request.id is None:
         return answers.accepted(partial(_notify, visit, call))
-    outcome = await visit.services.executor.execute(call)
+    outcome = await _outcome(visit, request, call)
     return answers.reply(answers.answer_of(request.id, outcome), outcome.after if isinstance(outcome, Done) else None)
 
 
@@ -149,18 +157,42 @@ class _Run:
                 item, planned.references, self.outcomes, self.visit.endpoint.limits.max_body_bytes
             )
         refused = None if isinstance(filled, Request) else filled
-        call = _batched_call(self.visit, filled if isinstance(filled, Request) else item, refused)
-        outcome = self.outcomes[place] = await self.visit.services.executor.execute(call)
+        request = filled if isinstance(filled, Request) else item
+        call = _batched_call(self.visit, request, refused)
+        outcome = self.outcomes[place] = await _outcome(self.visit, request, call)
         return outcome
 
 
 async def _afterwards(listeners: Sequence[After], run: _Run, notifications: Sequence[int]) -> None:
     """What waits for the answers to be out: `rpc.post_response` of each call, then the notifications."""
-    for listener in listeners:
-        await listener()
+    await asyncio.gather(*(listener() for listener in listeners))
     for outcome in (await run.outcomes_of(notifications)).values():
         if isinstance(outcome, Done) and outcome.after:
             await outcome.after()
+
+
+async def _outcome(visit: Visit, request: Request, call: Call) -> Outcome:
+    """Run a call, or defer it where its answer is to go to a callback; a notification has no answer."""
+    services = visit.services
+    if request.special.callback is None or request.id is None or call.refused is not None:
+        return await services.executor.execute(call)
+    if services.deferral is None:
+        refused = callback_refused("webhooks are not allowed here")
+        return await services.executor.execute(msgspec.structs.replace(call, refused=refused))
+    return await services.deferral.defer(call, _job(visit, request, call))
+
+
+def _job(visit: Visit, request: Request, call: Call) -> Job:
+    """What a queue must know of a call. Its trace id is the one that the client would see in our log."""
+    special = msgspec.structs.replace(request.special, ray_id=call.ray_id)
+    return Job(
+        request=msgspec.structs.replace(request, special=special),
+        token=visit.endpoint.presented(visit.headers),
+        group=call.group,
+        version=call.version,
+        locale=visit.locale,
+        headers=tracing(visit.headers),
+    )
 
 
 async def _notify(visit: Visit, call: Call) -> None:

@@ -54,6 +54,8 @@ def serve(settings: Settings, table: MethodTable, wording: MethodWording) -> tup
 
 def _rpc(route: Route, settings: Settings, table: MethodTable, wording: MethodWording, guards: Guards) -> RpcRoute:
     calls = settings.calls_of(route.group)
+    policy = _rpc_policy(guards, settings.security_of(route.group))
+    tokens = policy.tokens.get("POST")
     endpoint = jsonrpc.Endpoint(
         name=f"{route.full_group}_ufo_rpc_api_server",
         prefix=route.prefix or "/",
@@ -68,8 +70,9 @@ def _rpc(route: Route, settings: Settings, table: MethodTable, wording: MethodWo
         ),
         deadlines=_with_deadline(route.group, settings, table),
         origins=guards.pages(),
+        presented=jsonrpc.no_token if tokens is None else tokens.presented,
     )
-    return RpcRoute(endpoint, _rpc_policy(guards, settings.security_of(route.group)))
+    return RpcRoute(endpoint, policy)
 
 
 def _document(route: Route, settings: Settings, table: MethodTable, wording: MethodWording) -> Document:

@@ -5,10 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from rpcgw.exchange import Headers
 from rpcgw.protocol.openrpc import Document
 
 UNKNOWN_VERSION = 0
 """The version of a path `/vN` that the group does not have: no method is in it."""
+
+
+def no_token(_: Headers) -> str | None:
+    """Where calls need none."""
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +33,7 @@ class Endpoint:
 
     `versions` are all that the group has, ascending. `negotiate` turns `Accept-Language` into a locale that there are
     texts for. `deadlines` names the methods whose deadline is configured: a batch does not give them its own.
+    `presented` finds the token among a request's headers, for a call that a queue's worker is to admit again.
     """
 
     name: str
@@ -39,3 +46,4 @@ class Endpoint:
     deadlines: frozenset[str] = frozenset()
     origins: tuple[str, ...] = ()
     version: int = 1
+    presented: Callable[[Headers], str | None] = no_token

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import msgspec
 
@@ -23,6 +23,13 @@ TRACING: Final = ("x-request-id", "x-correlation-id", "traceparent", "tracestate
 _LONGEST_FIELD: Final = 8192
 _VERSION: Final = re.compile(r"v?([1-9][0-9]{0,8})")
 _FIELD: Final = re.compile(r"[\x20-\x7e\x80-\xff]*")
+
+
+class Fields(Protocol):
+    """Values by lower-case name: headers, or a plain mapping."""
+
+    def get(self, name: str, /) -> Any:
+        """A value, or None."""
 
 
 class Job(msgspec.Struct, frozen=True):
@@ -70,7 +77,7 @@ def write_job(job: Job) -> bytes:
     return encode({name: value for name, value in message.items() if value is not None})
 
 
-def tracing(fields: Mapping[str, Any]) -> dict[str, str]:
+def tracing(fields: Fields) -> dict[str, str]:
     """Of a message's or a request's fields, by lower-case name, those that a webhook carries on."""
     found = {name: fields.get(name) for name in TRACING}
     return {name: value for name, value in found.items() if isinstance(value, str) and _is_field(value)}
@@ -100,4 +107,5 @@ def _is_field(value: str) -> bool:
 
 
 def _listed(extra: Mapping[str, object]) -> str:
-    return "; ".join(f"{name}: {text}" for name, texts in extra.items() for text in (texts if isinstance(texts, list) else [texts]))
+    texts = {name: found if isinstance(found, list) else [found] for name, found in extra.items()}
+    return "; ".join(f"{name}: {text}" for name, found in texts.items() for text in found)
