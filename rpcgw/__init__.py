@@ -10,7 +10,29 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 _HOMES = {
+    "rpcgw.api.assertions": (
+        "Choice",
+        "Date",
+        "DateTime",
+        "Each",
+        "Email",
+        "EqualTo",
+        "Fields",
+        "Ip",
+        "Json",
+        "NotBlank",
+        "NotEqualTo",
+        "NotNull",
+        "Regex",
+        "Rule",
+        "Unique",
+        "Url",
+        "Uuid",
+        "Zoned",
+    ),
     "rpcgw.api.context": ("CallContext", "Principal"),
+    "rpcgw.api.converters": ("Converter", "resolver"),
+    "rpcgw.api.dates": ("DateFormat",),
     "rpcgw.api.content": ("Audio", "EmbeddedResource", "Image", "ResourceLink", "Text", "ToolResult"),
     "rpcgw.api.errors": (
         "ApplicationError",
@@ -48,6 +70,24 @@ _HOMES = {
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 if TYPE_CHECKING:
+    from rpcgw.api.assertions import Choice as Choice
+    from rpcgw.api.assertions import Date as Date
+    from rpcgw.api.assertions import DateTime as DateTime
+    from rpcgw.api.assertions import Each as Each
+    from rpcgw.api.assertions import Email as Email
+    from rpcgw.api.assertions import EqualTo as EqualTo
+    from rpcgw.api.assertions import Fields as Fields
+    from rpcgw.api.assertions import Ip as Ip
+    from rpcgw.api.assertions import Json as Json
+    from rpcgw.api.assertions import NotBlank as NotBlank
+    from rpcgw.api.assertions import NotEqualTo as NotEqualTo
+    from rpcgw.api.assertions import NotNull as NotNull
+    from rpcgw.api.assertions import Regex as Regex
+    from rpcgw.api.assertions import Rule as Rule
+    from rpcgw.api.assertions import Unique as Unique
+    from rpcgw.api.assertions import Url as Url
+    from rpcgw.api.assertions import Uuid as Uuid
+    from rpcgw.api.assertions import Zoned as Zoned
     from rpcgw.api.content import Audio as Audio
     from rpcgw.api.content import EmbeddedResource as EmbeddedResource
     from rpcgw.api.content import Image as Image
@@ -56,6 +96,9 @@ if TYPE_CHECKING:
     from rpcgw.api.content import ToolResult as ToolResult
     from rpcgw.api.context import CallContext as CallContext
     from rpcgw.api.context import Principal as Principal
+    from rpcgw.api.converters import Converter as Converter
+    from rpcgw.api.converters import resolver as resolver
+    from rpcgw.api.dates import DateFormat as DateFormat
     from rpcgw.api.errors import ApplicationError as ApplicationError
     from rpcgw.api.errors import AssertionFailed as AssertionFailed
     from rpcgw.api.errors import AsyncError as AsyncError

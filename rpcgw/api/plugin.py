@@ -21,6 +21,7 @@ class Plugin:
             the procedures' constructor parameters, by type: one value, or a tuple or list of values.
         settings: A type (dataclass, TypedDict or pydantic model) that `plugins.config.<name>` must satisfy.
         listeners: Functions marked with `@rpc.listens`.
+        converters: `rpc.Converter` values, and functions marked with `@rpc.resolver`.
         translations: A directory of catalogues, relative to the plugin's package; stands below the operator's own.
     """
 
@@ -29,6 +30,7 @@ class Plugin:
     settings: Any = None
     listeners: Sequence[Callable[..., Any]] = ()
     translations: str | None = None
+    converters: Sequence[object] = ()
 
 
 @dataclass(frozen=True, slots=True)

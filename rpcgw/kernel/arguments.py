@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import date, time, timedelta
 from decimal import Decimal
 from enum import Enum
@@ -15,7 +15,8 @@ from pydantic import ValidationError
 
 from rpcgw.kernel.codec import NoJsonForm, NotJson, decode, encode
 from rpcgw.kernel.conversion import Codec
-from rpcgw.kernel.messages import MESSAGES, Errors
+from rpcgw.kernel.messages import MESSAGES, Errors, Texts
+from rpcgw.kernel.substitution import Resolution
 
 _UNCHANGING = (int, float, str, bytes, NoneType, Enum, date, time, timedelta, Decimal, UUID)
 
@@ -36,14 +37,32 @@ class Arguments:
     """
 
     def __init__(self, codecs: Mapping[str, Codec], defaults: Mapping[str, Any], *, gated: bool = True) -> None:
+        self._explaining = tuple((n, c) for n, c in codecs.items() if not c.authored and not (gated and c.plain))
         self._codecs = dict(codecs)
         self._defaults = dict(defaults)
         self._changing = tuple(name for name, value in defaults.items() if not _is_unchanging(value))
         self._converted = tuple((name, codec) for name, codec in codecs.items() if not (gated and codec.plain))
         self._ints = tuple(name for name, codec in codecs.items() if codec.number is int and gated)
+        self.resolving = any(codec.resolving for codec in codecs.values())
+        """Whether objects have to be looked up for a call."""
+        self._mends = {name: codec.leniency for name, codec in codecs.items() if codec.leniency is not None}
+        self.lenient = bool(self._mends)
+        """Whether a lenient surface takes more than what is advertised."""
         self._floats = tuple(name for name, codec in codecs.items() if codec.number is float and gated)
 
-    def convert(self, arguments: dict[str, Any]) -> dict[str, Any]:
+    def mend(self, arguments: dict[str, Any], refused: Collection[str]) -> dict[str, Any]:
+        """Arguments with the refused ones in their advertised forms, as far as there is one."""
+        return {
+            name: self._mends[name](value) if name in refused and name in self._mends else value
+            for name, value in arguments.items()
+        }
+
+    def convert(
+        self,
+        arguments: dict[str, Any],
+        resolution: Resolution | None = None,
+        texts: Texts = MESSAGES,
+    ) -> dict[str, Any]:
         """Values by name, defaults filled in; a default that could be changed is a copy.
 
         Raises:
@@ -56,13 +75,13 @@ class Arguments:
         errors: Errors = {}
         for name in self._floats:
             if type(values[name]) is int:
-                _widen(name, values, errors)
+                _widen(name, values, errors, texts)
         for name in self._changing:
             if name not in arguments:
                 values[name] = copy.deepcopy(values[name])
         for name, codec in self._converted:
             if name in arguments:
-                _convert(name, codec, values, errors)
+                _convert(name, codec, values, resolution, (errors, texts))
         if errors:
             raise Refused(errors)
         return values
@@ -80,13 +99,27 @@ class Arguments:
                 return value
         return _whole(value)
 
-    def explain(self, arguments: dict[str, Any]) -> Errors:
-        """What the types say against arguments; those whose check would run code of the author's are not asked."""
+    def explain(self, arguments: dict[str, Any], names: Collection[str] | None, texts: Texts) -> Errors:
+        """What the types say against the arguments of these names, or against all.
+
+        Plain ones have nothing to say that the schema does not, and those whose check would run code of the author's
+        are not asked.
+        """
         errors: Errors = {}
-        for name, codec in self._codecs.items():
-            if name in arguments and not codec.authored:
-                errors |= codec.explain(name, arguments[name])
+        for name, codec in self._explaining:
+            if name in arguments and (names is None or name in names):
+                errors |= codec.explain(name, arguments[name], texts)
         return errors
+
+
+def _convert(
+    name: str, codec: Codec, values: dict[str, Any], resolution: Resolution | None, refusing: tuple[Errors, Texts]
+) -> None:
+    try:
+        values[name] = codec.convert(values[name], resolution)
+    except ValidationError as error:
+        errors, texts = refusing
+        errors |= codec.errors(name, values[name], error, texts)
 
 
 def _whole(value: Any) -> Any:
@@ -100,18 +133,11 @@ def _whole(value: Any) -> Any:
     return value
 
 
-def _widen(name: str, values: dict[str, Any], errors: Errors) -> None:
+def _widen(name: str, values: dict[str, Any], errors: Errors, texts: Texts) -> None:
     try:
         values[name] = float(values[name])
     except OverflowError:
-        errors[name] = [MESSAGES["too_large"]]
-
-
-def _convert(name: str, codec: Codec, values: dict[str, Any], errors: Errors) -> None:
-    try:
-        values[name] = codec.convert(values[name])
-    except ValidationError as error:
-        errors |= codec.errors(name, values[name], error)
+        errors[name] = [texts["too_large"]]
 
 
 def _is_unchanging(value: object) -> bool:

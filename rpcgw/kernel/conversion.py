@@ -8,17 +8,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from enum import Enum
-from typing import Any
+from types import MappingProxyType
+from typing import Any, Final
 
 from pydantic import ConfigDict, GetCoreSchemaHandler, PydanticUserError, TypeAdapter, ValidationError
 from pydantic.errors import PydanticSchemaGenerationError
-from pydantic_core import SchemaError, core_schema
+from pydantic_core import SchemaError, SchemaSerializer, SchemaValidator, core_schema
 
+from rpcgw.api.assertions import Rule
 from rpcgw.kernel.codec import NoJsonForm, decode, encode, encoded, find_non_finite
+from rpcgw.kernel.leniency import compile_leniency
 from rpcgw.kernel.messages import MESSAGES, Errors, follow, refused_by_type
 from rpcgw.kernel.plain import is_plain, number_of
 from rpcgw.kernel.signature import describe_hint
+from rpcgw.kernel.substitution import Part, Resolution, Resolving, Substitutes, Substitution
 
 _CONFIG = ConfigDict(val_json_bytes="base64", ser_json_bytes="base64", allow_inf_nan=False, serialize_by_alias=True)
 
@@ -31,8 +36,11 @@ TypeFailure = (PydanticUserError, SchemaError, NameError, TypeError, ValueError,
 """What pydantic and the author's own types raise while a type is read."""
 
 
+NO_PARTS: Final[Mapping[type, Part]] = MappingProxyType({})
+
+
 class Codec:
-    """Converts values of one type.
+    """Converts values of one type, with what plugins put in the place of classes in it.
 
     `plain` types need no conversion; `number` is `int` or `float` where a plain one is that. `core` is what schemas are
     made from; it is dropped once they are.
@@ -41,35 +49,45 @@ class Codec:
         TypeFailure: The type cannot be read; `explain_type` says why.
     """
 
-    def __init__(self, hint: Any) -> None:
-        adapter: TypeAdapter[Any] = TypeAdapter(_holder(hint), config=_CONFIG)
+    def __init__(self, hint: Any, parts: Mapping[type, Part] = NO_PARTS) -> None:
         self.hint = hint
         self.plain = is_plain(hint)
         self.number = number_of(hint) if self.plain else None
-        self.core: Any = adapter.core_schema
+        made = _made(hint, {} if self.plain else parts)
+        self.core: Any = made.core
+        self.parts = made.parts
+        """What plugins convert in it, by class."""
+        self.resolving = any(isinstance(part, Resolving) for part in made.parts.values())
+        """Whether ids in it have to be looked up."""
         self.finite = False
         """Whether the type promises a number, so that NaN in a result would break the promise; set with the schema."""
         self.authored = not self.plain and _runs_author_code(self.core)
         """Whether validation may run code of the author's."""
         self.numbered = () if self.plain else tuple(_numbered_enums(self.core))
         """Enums in it that callers see as bare numbers 1, 2, 3."""
-        self._validator = adapter.validator
-        self._serializer = adapter.serializer if not self.plain and _is_configured(self.core) else None
+        self.ambiguous = () if self.plain else tuple(_ambiguous_enums(self.core))
+        """Enums of texts that stand beside `str` in a union."""
+        self.leniency = None if self.plain else compile_leniency(self.core)
+        """Makes the advertised form of what only lenient surfaces take; None where there is nothing to make."""
+        self._validator = made.validator
+        self._serializer = made.serializer if not self.plain and _is_configured(self.core) else None
 
-    def convert(self, value: Any) -> Any:
+    def convert(self, value: Any, resolution: Resolution | None = None) -> Any:
         """The Python value of a JSON value that the advertised schema accepts.
+
+        `resolution` gives the objects that ids name, and notes those that are wanted.
 
         Raises:
             pydantic.ValidationError: The type refuses it; `explain` has the words.
         """
         held = {"v": value}
         try:
-            return self._validator.validate_json(encode(held), strict=True)["v"]
+            return self._validator.validate_json(encode(held), strict=True, context=resolution)["v"]
         except ValidationError as error:
             mended = _mended(error, held)
             if mended is None:
                 raise
-            return self._validator.validate_json(encode(mended), strict=True)["v"]
+            return self._validator.validate_json(encode(mended), strict=True, context=resolution)["v"]
 
     def explain(self, name: str, value: Any, texts: Mapping[str, str] = MESSAGES) -> Errors:
         """What the type says against a value of the parameter `name`, by path; empty where it takes it."""
@@ -107,22 +125,29 @@ class Codec:
 
 
 class Codecs:
-    """The codecs of one compile, one per distinct type."""
+    """The codecs of one compile, one per distinct type, and per direction where plugins make a difference."""
 
-    def __init__(self) -> None:
+    def __init__(self, substitutes: Substitutes | None = None) -> None:
+        self._substitutes = substitutes or Substitutes()
         self._known: dict[Any, Codec] = {}
 
-    def get(self, hint: Any) -> Codec:
+    def get(self, hint: Any, *, output: bool = False) -> Codec:
         """The codec of a type.
 
         Raises:
             TypeFailure: As `Codec` does, each time.
         """
-        key = _key(hint)
+        out = output and self._substitutes.differ
+        key = (out, _key(hint))
         codec = self._known.get(key)
         if codec is None:
-            codec = self._known[key] = Codec(hint)
+            parts = self._substitutes.outputs if out else self._substitutes.inputs
+            codec = self._known[key] = Codec(hint, parts)
         return codec
+
+    def converted(self) -> set[type]:
+        """The classes that plugins' parts were used for."""
+        return {kind for codec in self._known.values() for kind in codec.parts}
 
     def forget_sources(self) -> None:
         """Drop what only schemas are made from; to be called when they are made."""
@@ -151,6 +176,39 @@ def explain_type(failure: BaseException, hint: Any) -> tuple[str, str, str]:
     if isinstance(failure, TypeError) and "constraint" in said:
         return "constraint", f"{shown}: {said}", "use constraints that fit the type"
     return "type", f"{shown}: {said}", advice
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    core: Any
+    validator: Any
+    serializer: SchemaSerializer
+    parts: Mapping[type, Part]
+
+
+def _made(hint: Any, parts: Mapping[type, Part]) -> _Made:
+    """Validator and serializer of a type, and the core schema that they are made from."""
+    if not parts:
+        adapter: TypeAdapter[Any] = TypeAdapter(_holder(hint), config=_CONFIG)
+        return _Made(adapter.core_schema, adapter.validator, adapter.serializer, {})
+    try:
+        adapter = TypeAdapter(_holder(hint), config=_CONFIG)
+    except PydanticSchemaGenerationError:
+        # A class that pydantic cannot describe: perhaps a plugin can.
+        adapter = TypeAdapter(_holder(hint), config=_CONFIG | {"arbitrary_types_allowed": True})
+        core, used = _substituted(adapter.core_schema, parts)
+        if any(node.get("type") == "is-instance" for node in _nodes(core)):
+            raise
+    else:
+        core, used = _substituted(adapter.core_schema, parts)
+    if not used:
+        return _Made(adapter.core_schema, adapter.validator, adapter.serializer, {})
+    return _Made(core, SchemaValidator(core), SchemaSerializer(core), used)
+
+
+def _substituted(core: Any, parts: Mapping[type, Part]) -> tuple[Any, Mapping[type, Part]]:
+    substitution = Substitution(parts, lambda hint: TypeAdapter(hint, config=_CONFIG))
+    return substitution.of(core), substitution.used
 
 
 def _holder(hint: Any) -> type:
@@ -210,9 +268,20 @@ def _nodes(core: Any) -> Iterator[Mapping[str, Any]]:
             todo.extend(node)
 
 
+_LIBRARIES = ("pydantic", "builtins", "decimal", "fractions")
+_OURS = ("rpcgw.api.assertions", "rpcgw.api.dates")
+"""Modules whose checks are pure and known, so that a refusal may ask them for words."""
+
+
+def _stands_in(function: Any, modules: tuple[str, ...]) -> bool:
+    owner = getattr(function, "__self__", None)
+    # An author's own rule inherits our method and brings the check that it calls.
+    module = type(owner).__module__ if isinstance(owner, Rule) else getattr(function, "__module__", None)
+    return (module or "").startswith(modules)
+
+
 def _is_authors(function: Any) -> bool:
-    module = getattr(function, "__module__", None) or ""
-    return not module.startswith(("pydantic", "builtins", "decimal", "fractions"))
+    return not _stands_in(function, (*_LIBRARIES, *_OURS))
 
 
 def _runs_author_code(core: Any) -> bool:
@@ -241,6 +310,20 @@ def _numbered_enums(core: Any) -> Iterator[type[Enum]]:
                 yield enum
 
 
+def _ambiguous_enums(core: Any) -> Iterator[type[Enum]]:
+    for node in _nodes(core):
+        if node.get("type") == "union":
+            branches = [branch[0] if isinstance(branch, tuple) else branch for branch in node["choices"]]
+            if any(branch.get("type") == "str" for branch in branches):
+                yield from (
+                    branch["cls"] for branch in branches if branch.get("type") == "enum" and _is_text(branch["cls"])
+                )
+
+
+def _is_text(enum: type[Enum]) -> bool:
+    return any(isinstance(member.value, str) for member in enum)
+
+
 def _is_configured(core: Any) -> bool:
     """Whether the author changed how a dataclass, TypedDict or annotated type is written; models know it themselves."""
     return any(
@@ -258,4 +341,4 @@ def _has_own_serializer(node: Mapping[str, Any]) -> bool:
     serializer = node.get("serialization")
     if not isinstance(serializer, Mapping) or not str(serializer.get("type")).startswith("function-"):
         return False
-    return _is_authors(serializer.get("function"))
+    return not _stands_in(serializer.get("function"), _LIBRARIES)

@@ -15,6 +15,7 @@ from pydantic import ValidationError
 
 from rpcgw.api.marks import Cache, Lock, Tool
 from rpcgw.api.problems import Problem
+from rpcgw.kernel.assertions import enforceable, unenforced
 from rpcgw.kernel.codec import NoJsonForm, decode, encode
 from rpcgw.kernel.content import MixedContent, kinds_of
 from rpcgw.kernel.conversion import Codec, Codecs, TypeFailure, explain_type
@@ -51,7 +52,7 @@ def draft(exposed: Exposed, codecs: Codecs) -> tuple[Draft | None, list[Problem]
     }
     content = _content(signature, report)
     untyped = signature.returns is ABSENT or bool(content)
-    returns = None if untyped else _codec(codecs, signature.returns, "the result", report)
+    returns = None if untyped else _codec(codecs, signature.returns, "the result", report, output=True)
     _check_marks(exposed, signature, report)
     found = {name: codec for name, codec in of_params.items() if codec is not None}
     defaults = dict(_defaults(signature, found, report))
@@ -68,9 +69,9 @@ def _content(signature: Signature, report: Reporter) -> tuple[type, ...]:
         return ()
 
 
-def _codec(codecs: Codecs, hint: Any, what: str, report: Reporter) -> Codec | None:
+def _codec(codecs: Codecs, hint: Any, what: str, report: Reporter, *, output: bool = False) -> Codec | None:
     try:
-        codec = codecs.get(hint)
+        codec = codecs.get(enforceable(hint), output=output)
     except TypeFailure as failure:
         code, text, advice = explain_type(failure, hint)
         report(code, f"{what}: {text}", advice)
@@ -78,6 +79,11 @@ def _codec(codecs: Codecs, hint: Any, what: str, report: Reporter) -> Codec | No
     for enum in codec.numbered:
         numbers = ", ".join(str(member.value) for member in enum)
         report("auto-enum", f"agents see {enum.__name__} as {numbers}", "give the members str values", "warning")
+    for enum in codec.ambiguous:
+        text = f"{what}: a text could be a {enum.__name__} or any text, and is always taken for a text"
+        report("enum-or-text", text, f"say {enum.__name__}, or str", "warning")
+    for note in unenforced(hint):
+        report("note", f"{what}: nothing enforces {note!r}", "use rules of annotated-types, pydantic's Field, or rpcgw")
     return codec
 
 
@@ -86,7 +92,7 @@ def _defaults(signature: Signature, codecs: Mapping[str, Codec], report: Reporte
         if param.required or param.name not in codecs:
             continue
         try:
-            default = decode(encode(param.default))
+            default = decode(codecs[param.name].encode(param.default))
         except NoJsonForm as error:
             report(
                 "default-json", f"the default of {param.name!r} has no JSON form: {error}", "use a value that has one"

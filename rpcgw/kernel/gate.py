@@ -7,7 +7,7 @@ shape schema, made from the same source by leaving out assertions: a wrong shape
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -15,7 +15,7 @@ from typing import Any
 import jsonschema_rs
 
 from rpcgw.kernel.codec import decode
-from rpcgw.kernel.messages import Errors, merge, refused_by_schema
+from rpcgw.kernel.messages import MESSAGES, Errors, Texts, merge, refused_by_schema
 from rpcgw.kernel.rewrite import shape
 
 
@@ -42,6 +42,8 @@ Verdict = Passed | Shape | Assertion
 
 PASSED = Passed()
 
+Explain = Callable[[dict[str, Any], Collection[str] | None, Texts], Errors]
+
 
 def validator(schema: Any) -> jsonschema_rs.Draft202012Validator:
     """A compiled JSON Schema (2020-12). Patterns are matched in linear time; `format` is an annotation.
@@ -59,10 +61,11 @@ def validator(schema: Any) -> jsonschema_rs.Draft202012Validator:
 class Gate:
     """The two schemas of one method, each compiled when it is first needed.
 
-    `explain` gives words that are better than the schema's; it must not run any of the author's code.
+    `explain` says what the types have against the arguments of some names, or of all for None: what the schema cannot
+    say, or not as well. It must not run any of the author's code.
     """
 
-    def __init__(self, schema: bytes, explain: Callable[[dict[str, Any]], Errors]) -> None:
+    def __init__(self, schema: bytes, explain: Explain) -> None:
         self._schema = schema
         self._explain = explain
 
@@ -81,12 +84,20 @@ class Gate:
         """Whether arguments fit; the hot path. Raises `ValueError` for what JSON cannot carry."""
         return self.advertised.is_valid
 
-    def refuse(self, arguments: dict[str, Any]) -> Shape | Assertion:
+    def refused(self, arguments: dict[str, Any]) -> set[Any]:
+        """The names of the arguments that do not fit. Raises `ValueError` for what JSON cannot carry."""
+        return {step for fault in self.advertised.iter_errors(arguments) for step in list(fault.instance_path)[:1]}
+
+    def refuse(self, arguments: dict[str, Any], texts: Texts = MESSAGES) -> Shape | Assertion:
         """Which refusal is due to arguments that do not fit, with words for each place."""
         try:
             right_shape = self.shape.is_valid(arguments)
-            faults = list((self.advertised if right_shape else self.shape).iter_errors(arguments))
+            faults = (self.advertised if right_shape else self.shape).iter_errors(arguments)
+            refused, unclear = refused_by_schema(faults, texts)
         except ValueError:
-            return Shape({"": ["holds a value that JSON cannot carry"]})
-        errors = merge(self._explain(arguments), refused_by_schema(faults), only_refused=not right_shape)
-        return Assertion(errors) if right_shape else Shape(errors)
+            return Shape({"": [texts["no_json"]]})
+        if right_shape:
+            # Formats and the like, which a schema only names, may be wrong elsewhere: all is said at once.
+            return Assertion(merge(self._explain(arguments, None, texts), refused, only_refused=False))
+        said = self._explain(arguments, unclear, texts) if unclear else {}
+        return Shape(merge(said, refused, only_refused=True))

@@ -12,6 +12,7 @@ from typing import Any
 import jsonschema_rs
 from pydantic import ValidationError
 
+from rpcgw.api.assertions import Broken
 from rpcgw.kernel.codec import TOO_DEEP
 
 Errors = dict[str, list[str]]
@@ -25,11 +26,18 @@ _DECIMAL = "must be a decimal number"
 _OBJECT = "must be an object"
 _ARRAY = "must be an array"
 
-MESSAGES: Mapping[str, str] = {
+Texts = Mapping[str, str]
+"""A text per kind of fault: the product's own, or a locale's catalogue laid over it (`rpcgw.messages.<key>`)."""
+
+MESSAGES: Texts = {
+    "invalid_data": "Invalid data for {method}",
+    "invalid_parameters": "Invalid parameters of {method}",
+    "positions": "{method} takes {takes} parameter(s), {given} were given",
     "missing": "is required",
     "unknown_parameter": "is not a known parameter",
     "extra_forbidden": "is not a known field",
-    "wrong_type": "must be {expected}, not {given}",
+    "wrong_type": "must be {expected}",
+    "no_json": "holds a value that JSON cannot carry",
     "string_type": "must be a string",
     "int_type": "must be an integer",
     "int_from_float": "must be an integer",
@@ -64,6 +72,18 @@ MESSAGES: Mapping[str, str] = {
     "no_form": "must have one of the advertised forms",
     "not_allowed": "is not allowed",
     "predicate_failed": "is not allowed",
+    "not_operation_failed": "is not allowed",
+    "not_blank": "must not be blank",
+    "not_null": "must not be null",
+    "not_found": "not found",
+    "email": "must be an e-mail address",
+    "url": "must be a URL that begins with {schemes}",
+    "ip": "must be an IP{version} address",
+    "json": "must be JSON",
+    "equal_to": "must be {value}",
+    "not_equal_to": "must not be {value}",
+    "zoned": "must have {zone}",
+    "date_format": "must be written as {example}",
     "uuid_type": "must be a UUID",
     "uuid_parsing": "must be a UUID",
     "datetime_parsing": _DATE_TIME,
@@ -110,7 +130,19 @@ _FACTS: Mapping[str, tuple[str, str]] = {
 }
 """A schema keyword's message, and the name that the keyword's value has in it."""
 
-_TYPES = {bool: "boolean", int: "integer", float: "number", str: "string", list: "array", dict: "object"}
+_TYPES: Mapping[str, str] = {
+    "string": "string_type",
+    "integer": "int_type",
+    "number": "float_type",
+    "boolean": "bool_type",
+    "null": "none_required",
+    "array": "list_type",
+    "object": "dict_type",
+}
+"""A JSON type's message where a value is not of it."""
+
+_UNCLEAR = frozenset({"anyOf", "oneOfNotValid", "oneOfMultipleValid", "not", "minItems", "maxItems", "falseSchema"})
+"""Keywords whose faults say little: the type behind them has better words."""
 
 
 def show_path(steps: Iterable[object]) -> str:
@@ -121,7 +153,7 @@ def show_path(steps: Iterable[object]) -> str:
     return text
 
 
-def say(key: str, facts: Mapping[str, Any], fallback: str, texts: Mapping[str, str] = MESSAGES) -> str:
+def say(key: str, facts: Mapping[str, Any], fallback: str, texts: Texts = MESSAGES) -> str:
     """The text of a kind of fault; `fallback` where there is none, or the facts do not fill it."""
     try:
         return texts[key].format_map(facts)
@@ -148,47 +180,58 @@ def follow(steps: Sequence[Any], value: Any) -> list[Any]:
     return taken
 
 
-def refused_by_type(error: ValidationError, value: Any, texts: Mapping[str, str] = MESSAGES) -> Errors:
+def refused_by_type(error: ValidationError, value: Any, texts: Texts = MESSAGES) -> Errors:
     """What pydantic says of a value, by path."""
     errors: Errors = {}
     for fault in error.errors(include_url=False, include_input=False):
         path = follow(fault["loc"], value)
         if fault["type"] in ("missing", "extra_forbidden") and path[-1:] != [fault["loc"][-1]]:
             path.append(fault["loc"][-1])
-        add(errors, show_path(path), say(fault["type"], fault.get("ctx", {}), fault["msg"], texts))
+        facts = fault.get("ctx", {})
+        if isinstance(broken := facts.get("error"), Broken):
+            for steps, key, more in broken.faults:
+                add(errors, show_path([*path, *steps]), say(key, more, key.replace("_", " "), texts))
+        else:
+            add(errors, show_path(path), say(fault["type"], facts, fault["msg"], texts))
     return errors
 
 
-def refused_by_schema(faults: Iterable[jsonschema_rs.ValidationError], texts: Mapping[str, str] = MESSAGES) -> Errors:
-    """What a schema says of named arguments, by path."""
+def refused_by_schema(
+    faults: Iterable[jsonschema_rs.ValidationError], texts: Texts = MESSAGES
+) -> tuple[Errors, set[Any]]:
+    """What a schema says of named arguments, by path, and the arguments of which it has little to say."""
     errors: Errors = {}
+    unclear: set[Any] = set()
     for fault in faults:
         path = list(fault.instance_path)
-        for more, key, facts in _schema_faults(fault, path):
-            add(errors, show_path([*path, *more]), say(key, facts, fault.message, texts))
-    return errors
+        kind = fault.kind
+        name = kind.name
+        if name in _UNCLEAR or (name == "type" and len(kind.value) > 1):
+            unclear.update(path[:1])
+        for more, key, facts in _schema_faults(name, kind.value, path):
+            add(errors, show_path([*path, *more]), say(key, facts, fault.message if key not in texts else key, texts))
+    return errors, unclear
 
 
-def _schema_faults(
-    fault: jsonschema_rs.ValidationError, path: list[Any]
-) -> list[tuple[list[Any], str, Mapping[str, Any]]]:
-    name, value = fault.kind.name, fault.kind.value
+def _schema_faults(name: str, value: Any, path: list[Any]) -> list[tuple[list[Any], str, Mapping[str, Any]]]:
     if name == "required":
         return [([value], "missing", {})]
     if name in ("additionalProperties", "unevaluatedProperties"):
         key = "extra_forbidden" if path else "unknown_parameter"
         return [([unexpected], key, {}) for unexpected in value]
     if name == "type":
-        return [([], "wrong_type", {"expected": " or ".join(sorted(value)), "given": _type_name(fault.instance)})]
+        return [
+            (
+                [],
+                _TYPES.get(value[0], "wrong_type") if len(value) == 1 else "wrong_type",
+                {"expected": " or ".join(sorted(value))},
+            )
+        ]
     if name in ("enum", "const"):
         options = value if name == "enum" else [value]
         return [([], "enum", {"expected": " or ".join(repr(option) for option in options)})]
     key, fact = _FACTS.get(name, ("", ""))
     return [([], key, {fact: value})]
-
-
-def _type_name(value: object) -> str:
-    return _TYPES.get(type(value), "null")
 
 
 def merge(said: Errors, refused: Errors, *, only_refused: bool) -> Errors:

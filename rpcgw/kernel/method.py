@@ -11,17 +11,21 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+import jsonschema_rs
+
 from rpcgw.api.context import CallContext
 from rpcgw.api.errors import AssertionFailed, InvalidParams
 from rpcgw.api.marks import Cache, Invalidates, Lock, Tool
 from rpcgw.api.problems import Place
 from rpcgw.kernel.arguments import Arguments, Refused
-from rpcgw.kernel.codec import encode
+from rpcgw.kernel.codec import decode, encode
 from rpcgw.kernel.content import blocks_of, packed, structured_of
 from rpcgw.kernel.conversion import Codec
-from rpcgw.kernel.gate import PASSED, Assertion, Gate, Shape, Verdict
-from rpcgw.kernel.messages import MESSAGES, Errors
+from rpcgw.kernel.gate import PASSED, Assertion, Gate, Shape, Verdict, validator
+from rpcgw.kernel.messages import MESSAGES, Errors, Texts, refused_by_schema
+from rpcgw.kernel.rewrite import closed, rewrite
 from rpcgw.kernel.signature import Signature
+from rpcgw.kernel.substitution import Resolution
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +36,8 @@ class ParamDoc:
     description: str
     required: bool
     schema: bytes
+    assertions: tuple[str, ...] = ()
+    """The rules on it as the author wrote them: the source of `x-ufo-assertions`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,55 +98,67 @@ class Method:
     content: bool = False
     """Whether the result is content blocks."""
 
-    def bind(self, params: dict[str, Any] | list[Any] | None, *, strict: bool, refuse_unknown: bool) -> dict[str, Any]:
+    def bind(
+        self,
+        params: dict[str, Any] | list[Any] | None,
+        *,
+        strict: bool,
+        refuse_unknown: bool,
+        texts: Texts = MESSAGES,
+    ) -> dict[str, Any]:
         """Raw JSON values by parameter name; absent ones that have a default stay absent.
 
         Unknown names are dropped, or refused where `strict` (the surface holds callers to the advertised form) or
-        `refuse_unknown`. Forms that only lenient surfaces take (an enum by name, a timestamp) are to be made into
-        advertised ones here, so that the gate stays the one measure of what is accepted.
+        `refuse_unknown`. Other surfaces also take forms that are not advertised (an enum by name, a timestamp): they
+        are made into advertised ones here, so that the gate stays the one measure of what is accepted.
 
         Raises:
             InvalidParams: Too many or too few positions, a required parameter missing, an unknown one; all at once.
         """
         if isinstance(params, list):
-            return self._bind_positions(params)
-        given = params or {}
-        known = self._known
-        if given.keys() <= known:
-            bound = given
-        elif strict or refuse_unknown:
-            raise self._invalid({name: [MESSAGES["unknown_parameter"]] for name in given if name not in known}, given)
+            bound = self._bind_positions(params, texts)
         else:
-            bound = {name: value for name, value in given.items() if name in known}
-        if not self._required <= bound.keys():
-            raise self._invalid({name: [MESSAGES["missing"]] for name in self._required - bound.keys()}, bound)
-        return bound
+            bound = params or {}
+            known = self._known
+            if not bound.keys() <= known:
+                if strict or refuse_unknown:
+                    errors = {name: [texts["unknown_parameter"]] for name in bound if name not in known}
+                    raise self._invalid(errors, bound, texts, strict=strict)
+                bound = {name: value for name, value in bound.items() if name in known}
+            if not self._required <= bound.keys():
+                errors = {name: [texts["missing"]] for name in self._required - bound.keys()}
+                raise self._invalid(errors, bound, texts, strict=strict)
+        return self._mended(bound) if self._lenient and not strict else bound
 
-    def gate(self, arguments: dict[str, Any]) -> Verdict:
+    def gate(self, arguments: dict[str, Any], texts: Texts = MESSAGES) -> Verdict:
         """Whether named raw values fit the advertised schema; runs none of the author's code."""
         try:
-            if self._gate.accepts(arguments):
+            if self._accepts(arguments):
                 return PASSED
         except ValueError:
             pass
-        return self._gate.refuse(arguments)
+        return self._gate.refuse(arguments, texts)
 
-    def convert(self, arguments: dict[str, Any]) -> dict[str, Any]:
+    def convert(
+        self, arguments: dict[str, Any], resolution: Resolution | None = None, texts: Texts = MESSAGES
+    ) -> dict[str, Any]:
         """The values that the procedure takes, defaults filled in (mutable ones as copies); only after `gate` passed.
+
+        `resolution` gives the objects that ids name (`rpcgw.kernel.resolution`).
 
         Raises:
             AssertionFailed: A value is refused by its type or by a rule of the author's; all of them at once.
         """
         try:
-            return self.arguments.convert(arguments)
+            return self.arguments.convert(arguments, resolution, texts)
         except Refused as refused:
-            raise self.refusal(Assertion(refused.errors)) from None
+            raise self.refusal(Assertion(refused.errors), texts) from None
 
-    def refusal(self, verdict: Shape | Assertion) -> InvalidParams:
+    def refusal(self, verdict: Shape | Assertion, texts: Texts = MESSAGES) -> InvalidParams:
         """The error that a refusing verdict stands for: `AssertionFailed`, or `InvalidParams` for a wrong shape."""
         if isinstance(verdict, Assertion):
-            return AssertionFailed(f"Invalid data for {self.name}", extra=dict(verdict.errors))
-        return InvalidParams(f"Invalid parameters of {self.name}", extra=dict(verdict.errors))
+            return AssertionFailed(texts["invalid_data"].format(method=self.name), extra=dict(verdict.errors))
+        return InvalidParams(texts["invalid_parameters"].format(method=self.name), extra=dict(verdict.errors))
 
     def call(self, function: Callable[..., Any], values: Mapping[str, Any], context: CallContext) -> Any:
         """Call the bound function with converted values and what is injected; an async one gives its coroutine."""
@@ -163,9 +181,40 @@ class Method:
             return self.result_codec.encode(value)
         return packed(blocks_of(value), structured_of(value)) if self.content else encode(value)
 
+    def misfits(self, encoded: bytes, texts: Texts = MESSAGES) -> Errors:
+        """What the published type has against a result, by path; fields that it does not name count.
+
+        For development: it costs as much as the call. Nothing is found where nothing is promised.
+        """
+        if self._promise is None:
+            return {}
+        faults = self._promise.iter_errors({"result": decode(encoded)})
+        said, _ = refused_by_schema(faults, texts)
+        return {path.removeprefix("result").lstrip("."): words for path, words in said.items()}
+
+    @cached_property
+    def _promise(self) -> jsonschema_rs.Draft202012Validator | None:
+        if self.output_schema is None or self.content:
+            return None
+        return validator(rewrite(decode(self.output_schema), closed))
+
     @cached_property
     def _gate(self) -> Gate:
         return Gate(self.input_schema, self.arguments.explain)
+
+    @cached_property
+    def _accepts(self) -> Callable[[Any], bool]:
+        return self._gate.accepts
+
+    @cached_property
+    def _lenient(self) -> bool:
+        return self.arguments.lenient
+
+    def _mended(self, bound: dict[str, Any]) -> dict[str, Any]:
+        try:
+            return bound if self._accepts(bound) else self.arguments.mend(bound, self._gate.refused(bound))
+        except ValueError:
+            return bound
 
     @cached_property
     def _known(self) -> frozenset[str]:
@@ -175,7 +224,7 @@ class Method:
     def _required(self) -> frozenset[str]:
         return frozenset(param.name for param in self.signature.params if param.required)
 
-    def _bind_positions(self, values: list[Any]) -> dict[str, Any]:
+    def _bind_positions(self, values: list[Any], texts: Texts) -> dict[str, Any]:
         params = self.signature.params
         bound = {param.name: value for param, value in zip(params, values, strict=False)}
         missing = [param.name for param in params if param.required and param.name not in bound]
@@ -183,10 +232,11 @@ class Method:
             return bound
         least, most = len(self._required), len(params)
         counts = str(most) if least == most else f"{least} to {most}"
-        text = f"{self.name} takes {counts} parameter(s), {len(values)} were given"
-        raise InvalidParams(text, extra={name: [MESSAGES["missing"]] for name in missing})
+        text = texts["positions"].format(method=self.name, takes=counts, given=len(values))
+        raise InvalidParams(text, extra={name: [texts["missing"]] for name in missing})
 
-    def _invalid(self, errors: Errors, given: dict[str, Any]) -> InvalidParams:
+    def _invalid(self, errors: Errors, given: dict[str, Any], texts: Texts, *, strict: bool) -> InvalidParams:
         """The refusal of named parameters; whatever else is wrong with their shape is said at once."""
-        verdict = self.gate(given)
-        return self.refusal(Shape({**errors, **(verdict.errors if isinstance(verdict, Shape) else {})}))
+        verdict = self.gate(given if strict or not self._lenient else self._mended(given), texts)
+        shape = verdict.errors if isinstance(verdict, Shape) else {}
+        return self.refusal(Shape({**errors, **shape}), texts)

@@ -80,6 +80,13 @@ def widen(schema: JsonSchema) -> JsonSchema:
     return schema
 
 
+def closed(schema: JsonSchema) -> JsonSchema:
+    """An object that names its properties has no others: what a subclass adds to a result shows."""
+    if "properties" in schema:
+        schema.setdefault("additionalProperties", False)
+    return schema
+
+
 _ASSERTIONS = frozenset(
     {
         "minimum",

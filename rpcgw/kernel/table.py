@@ -11,6 +11,7 @@ from rpcgw.api.errors import ApplicationError, InternalError, RpcError
 from rpcgw.api.marks import Cache, Inline, Invalidates, Lock, Tool
 from rpcgw.api.problems import Problem
 from rpcgw.kernel.arguments import Arguments
+from rpcgw.kernel.assertions import rules_of
 from rpcgw.kernel.builtin import Ping
 from rpcgw.kernel.codec import decode, encode
 from rpcgw.kernel.components import Component, names_of, redirected
@@ -23,6 +24,7 @@ from rpcgw.kernel.relations import relation_problems
 from rpcgw.kernel.rewrite import references
 from rpcgw.kernel.schema import Description, Property, describe, input_schema, output_schema, promises_number
 from rpcgw.kernel.signature import Param, Signature, describe_hint, place_of
+from rpcgw.kernel.substitution import compile_substitutes, unused
 from rpcgw.kernel.versions import arrange
 
 __all__ = ["MethodTable", "Registration", "compile_methods"]
@@ -85,15 +87,21 @@ class MethodTable:
         return names_of(keys, self.kinds)
 
 
-def compile_methods(registrations: Sequence[Registration]) -> tuple[MethodTable, list[Problem]]:
+def compile_methods(
+    registrations: Sequence[Registration], converters: Iterable[object] = ()
+) -> tuple[MethodTable, list[Problem]]:
     """Compile every exposed method once and arrange them by group and version.
+
+    `converters` are those of all plugins (`Plugin.converters`).
 
     Nothing is raised for what an author did wrong: the problems say it, sorted by place. The table is fit to be served
     where none of them is an error.
     """
     everything = (Registration(Ping), *_distinct(registrations))
     exposures, problems = _exposures(everything)
-    codecs = Codecs()
+    substitutes, wrong = compile_substitutes(converters)
+    problems += wrong
+    codecs = Codecs(substitutes)
     drafts: list[Draft] = []
     for exposure in exposures:
         for exposed in exposure.methods:
@@ -102,6 +110,7 @@ def compile_methods(registrations: Sequence[Registration]) -> tuple[MethodTable,
             drafts += [drafted] if drafted else []
     methods, description, found = _finish(drafts)
     codecs.forget_sources()
+    problems += unused(substitutes, codecs.converted())
     arrangement, conflicts = arrange(exposures)
     by_group = {
         group: {version: _compiled(names, methods) for version, names in versions.items()}
@@ -207,7 +216,10 @@ def _method(made: Draft, description: Description, public: Mapping[str, str]) ->
         place=signature.place,
         input_schema=encode(published),
         output_schema=encode(promised) if promised else None,
-        params=tuple(_param_doc(made_property, public) for made_property in properties),
+        params=tuple(
+            _param_doc(made_property, public, rules_of(param.hint))
+            for made_property, param in zip(properties, signature.params, strict=True)
+        ),
         result=_result_doc(signature, schema_of(made.content) if made.content else result, public),
         errors=tuple(_error_docs(signature)),
         arguments=Arguments(made.codecs, defaults, gated=tool.input_schema is None),
@@ -235,9 +247,10 @@ def _documentation(hint: Any) -> str:
     return ""
 
 
-def _param_doc(made: Property, public: Mapping[str, str]) -> ParamDoc:
+def _param_doc(made: Property, public: Mapping[str, str], assertions: tuple[str, ...]) -> ParamDoc:
     schema = {key: value for key, value in made.schema.items() if key != "description" or not made.description}
     return ParamDoc(
+        assertions=assertions,
         name=made.name,
         description=made.description or made.fragment.get("description", ""),
         required=made.required,

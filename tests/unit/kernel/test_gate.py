@@ -19,7 +19,7 @@ SCHEMA = {
 
 
 def gate() -> Gate:
-    return Gate(encode(SCHEMA), lambda _arguments: {})
+    return Gate(encode(SCHEMA), lambda _arguments, _names, _texts: {})
 
 
 @pytest.mark.parametrize(
@@ -27,10 +27,10 @@ def gate() -> Gate:
     [
         pytest.param({}, Shape({"q": ["is required"]}), id="missing"),
         pytest.param({"q": "ab", "x": 1}, Shape({"x": ["is not a known parameter"]}), id="unknown"),
-        pytest.param({"q": 1}, Shape({"q": ["must be string, not integer"]}), id="a wrong type"),
+        pytest.param({"q": 1}, Shape({"q": ["must be a string"]}), id="a wrong type"),
         pytest.param({"q": "a"}, Assertion({"q": ["must have at least 2 character(s)"]}), id="too short"),
         pytest.param({"q": "a", "n": 0}, Assertion({"q": ["must have at least 2 character(s)"], "n": ["must be at least 1"]}), id="two assertions at once"),
-        pytest.param({"q": "a", "n": "x"}, Shape({"n": ["must be integer, not string"]}), id="shape comes first, alone"),
+        pytest.param({"q": "a", "n": "x"}, Shape({"n": ["must be an integer"]}), id="shape comes first, alone"),
         pytest.param({"q": object()}, Shape({"": ["holds a value that JSON cannot carry"]}), id="no JSON"),
     ],
 )  # fmt: skip

@@ -38,8 +38,8 @@ def test_following(steps: tuple[object, ...], taken: list[object]) -> None:
         pytest.param({"required": ["a"]}, {}, {"a": ["is required"]}, id="missing"),
         pytest.param({"properties": {}, "additionalProperties": False}, {"b": 1}, {"b": ["is not a known parameter"]}, id="unknown"),
         pytest.param({"properties": {"a": {"properties": {}, "additionalProperties": False}}}, {"a": {"b": 1}}, {"a.b": ["is not a known field"]}, id="an unknown field"),
-        pytest.param({"properties": {"a": {"type": ["string", "null"]}}}, {"a": 1}, {"a": ["must be null or string, not integer"]}, id="a wrong type"),
-        pytest.param({"properties": {"a": {"type": "string"}}}, {"a": None}, {"a": ["must be string, not null"]}, id="null"),
+        pytest.param({"properties": {"a": {"type": ["string", "null"]}}}, {"a": 1}, {"a": ["must be null or string"]}, id="a wrong type"),
+        pytest.param({"properties": {"a": {"type": "string"}}}, {"a": None}, {"a": ["must be a string"]}, id="null"),
         pytest.param({"properties": {"a": {"minimum": 2}}}, {"a": 1}, {"a": ["must be at least 2"]}, id="too small"),
         pytest.param({"properties": {"a": {"exclusiveMaximum": 1}}}, {"a": 1}, {"a": ["must be less than 1"]}, id="too large"),
         pytest.param({"properties": {"a": {"enum": [1, "b"]}}}, {"a": 2}, {"a": ["must be 1 or 'b'"]}, id="not of the enumeration"),
@@ -52,7 +52,7 @@ def test_following(steps: tuple[object, ...], taken: list[object]) -> None:
 )  # fmt: skip
 def test_what_a_schema_says(schema: dict[str, Any], value: Any, said: Errors) -> None:
     """Each keyword has its text; the validator's own words are not repeated."""
-    assert refused_by_schema(validator(schema).iter_errors(value)) == said
+    assert refused_by_schema(validator(schema).iter_errors(value))[0] == said
 
 
 @pytest.mark.parametrize(
