@@ -116,6 +116,8 @@ class RuntimeFault(RpcError):
 class CapabilityMissing(RuntimeFault):
     """The procedure needs something of its client that the client does not offer (`CallContext.require`)."""
 
+    category: ClassVar[Category] = "user"
+
     def __init__(self, capability: str) -> None:
         self.capability = capability
         first, _, second = capability.partition(".")
