@@ -1,6 +1,6 @@
 """The official clients, each run by its own interpreter as a program of its own: what `make setup` fetched.
 
-`talk(client, url, tool, arguments)` lists the tools and calls one, and returns what the client itself made of it.
+`talk(client, target, calls)` lists the tools and calls some, and returns what the client itself made of it.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import subprocess
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -51,37 +51,50 @@ CLIENTS = (
 ERAS = ("legacy", "modern", "auto")
 
 
-def talk(client: OfficialClient, url: str, tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Run a client: `protocol`, `server`, `tools`, `content`, `structured` and `is_error`, as it saw them."""
-    wanted = [url, tool, json.dumps(arguments), *([client.mode] if client.mode else [])]
+def talk(
+    client: OfficialClient,
+    target: str | Sequence[str],
+    calls: Sequence[tuple[str, Mapping[str, Any]]] = (),
+    languages: Sequence[str] = ("en",),
+) -> dict[str, Any]:
+    """Run a client against a URL, or a command that speaks on standard input and output; return what it made of it.
+
+    In each language it lists the tools, in the first one it makes the calls: `protocol`, `server`, `tools` (names),
+    `texts` (title and description by language and name) and `calls`, each `{content, structured, is_error}` or, where
+    the client raised an error of the protocol, `{code, message}`.
+    """
+    wanted = json.dumps({"target": target, "calls": calls, "languages": languages, "mode": client.mode})
     script = SCRIPTS / client.script
     if client.venv is None:
         # A module on standard input finds its packages from the working directory, which is where they are.
-        said = run([str(NODE), "--input-type=module", "-", *wanted], cwd=NODE_FOLDER, text=script.read_text())
+        said = run([str(NODE), "--input-type=module", "-", wanted], cwd=NODE_FOLDER, text=script.read_text())
     else:
         python = FETCHED / "clients" / client.venv / "bin" / "python"
-        said = run([str(python), str(script), *wanted], cwd=SCRIPTS, text="")
+        said = run([str(python), str(script), wanted], cwd=SCRIPTS, text="")
     found: dict[str, Any] = json.loads(said)
     return found
 
 
-def inspect(url: str, era: str, *arguments: str) -> dict[str, Any]:
-    """Run the MCP Inspector's command line and return the JSON that it prints."""
+def inspect(url: str, era: str, *arguments: str, code: int = 0) -> dict[str, Any]:
+    """Run the MCP Inspector's command line, which must end with `code`, and return the JSON that it prints."""
     program = NODE_FOLDER / "node_modules" / ".bin" / "mcp-inspector"
     command = [str(NODE), str(program), "--cli", url, "--transport", "http", "--protocol-era", era, *arguments]
-    found: dict[str, Any] = json.loads(run(command, cwd=NODE_FOLDER, text=""))
+    found: dict[str, Any] = json.loads(run(command, cwd=NODE_FOLDER, text="", code=code))
     return found
 
 
-def run(command: list[str], *, cwd: Path, text: str) -> str:
-    """Run a program with a home of its own, and return its standard output; anything but exit 0 fails the test."""
+def run(command: list[str], *, cwd: Path, text: str, code: int = 0) -> str:
+    """Run a program with a home of its own; any other exit code fails the test.
+
+    Returns its standard output, or its standard error where it says nothing there.
+    """
     assert Path(command[0]).exists(), f"{command[0]} is not there: make setup"
     with tempfile.TemporaryDirectory(prefix="rpcgw-client-") as home:
         environment = {"HOME": home, "PATH": f"{FETCHED / 'bin'}:/usr/bin:/bin", "LANG": "C.UTF-8"}
         done = subprocess.run(
             command, cwd=cwd, env=environment, input=text, capture_output=True, text=True, timeout=TIMEOUT, check=False
         )
-    assert done.returncode == 0, (
+    assert done.returncode == code, (
         f"{command[0]} ended with {done.returncode}:\n{done.stdout[-2000:]}{done.stderr[-4000:]}"
     )
-    return done.stdout
+    return done.stdout or done.stderr

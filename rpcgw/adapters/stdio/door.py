@@ -7,7 +7,7 @@ this process's: its id never leaves the door.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from functools import partial
 from typing import Any, Final
 
@@ -73,10 +73,11 @@ class StdioDoor:
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=_CUT)
 
-    def _start(self, work: Any) -> None:
+    def _start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+        return task
 
     def _head(self, fields: HeaderFields) -> Head:
         return Head("POST", "", "", CIMultiDict((*fields, *self._always, *self._session)), unix=True)
@@ -86,18 +87,30 @@ class StdioDoor:
         if line.id is not None:
             self._waiting[line.id] = cancelled
         try:
-            await self._say(await self._ask(line, cancelled), silent=line.silent)
+            await self._exchange(line, partial(asyncio.shield, cancelled))
         except ReaderGone:
             return
         finally:
             if self._waiting.get(line.id) is cancelled:
                 del self._waiting[line.id]
 
-    async def _ask(self, line: Line, cancelled: asyncio.Future[None]) -> Reply:
+    async def _exchange(self, line: Line, gone: Callable[[], Awaitable[None]]) -> None:
+        streams: list[asyncio.Task[None]] = []
+
+        def begin(reply: Reply) -> None:
+            streams.append(self._start(self._say(reply)))
+
+        reply = await self._ask(Inbound(self._head(line.fields), line.body, gone, begin), line)
+        if streams:
+            await streams[0]
+        elif not line.silent:
+            await self._say(reply)
+        if reply.after is not None:
+            self._start(self._afterwards(reply.after))
+
+    async def _ask(self, inbound: Inbound, line: Line) -> Reply:
         try:
-            reply = await self._entrance.answer(
-                ANONYMOUS, Inbound(self._head(line.fields), line.body, partial(asyncio.shield, cancelled))
-            )
+            reply = await self._entrance.answer(ANONYMOUS, inbound)
         except Exception as error:  # noqa: BLE001 -- the door is where anything unforeseen becomes an answer
             self._report("request.failed", exception=error)
             return Reply(500, _internal_error(line))
@@ -106,15 +119,13 @@ class StdioDoor:
             self._session = ((SESSION, begun),)
         return reply
 
-    async def _say(self, reply: Reply, *, silent: bool = False) -> None:
+    async def _say(self, reply: Reply) -> None:
         if isinstance(reply.body, bytes):
-            if reply.body and not silent:
+            if reply.body:
                 await self._write(reply.body)
-        else:
-            async for message in messages(reply.body):
-                await self._write(message)
-        if reply.after is not None:
-            self._start(self._afterwards(reply.after))
+            return
+        async for message in messages(reply.body):
+            await self._write(message)
 
     async def _afterwards(self, work: Callable[[], Awaitable[None]]) -> None:
         try:
