@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from rpcgw.api.problems import Problem
 from rpcgw.config.addresses import allowed_hosts, allowed_origins, bind_addresses, public_url
 from rpcgw.config.document import Document
+from rpcgw.config.jobs import build_jobs, build_transports
 from rpcgw.config.pools import build_pools
 from rpcgw.config.routes import OWN_PATHS, build_routes
 from rpcgw.config.security import build_security
@@ -53,6 +54,8 @@ def build_settings(gateway: Document, routes_file: Document, around: Surrounding
     state_dir = _state_dir(gateway, around)
     pools, cache, wrong = build_pools(gateway, around.base, state_dir, workers=server.workers)
     problems += wrong
+    transports, wrong = build_transports(gateway)
+    problems += wrong
     security, wrong = build_security(gateway, _groups_with_settings(gateway))
     problems += wrong + _not_done(gateway)
     problems += _unused(gateway, {route.group for route in routes})
@@ -70,6 +73,8 @@ def build_settings(gateway: Document, routes_file: Document, around: Surrounding
         logging=_logging(gateway, around),
         metrics=metrics,
         cors=Cors(origins),
+        transports=transports,
+        jobs=build_jobs(gateway),
         security=security,
         mcp=_mcp(gateway),
         calls=_calls(gateway),

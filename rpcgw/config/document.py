@@ -8,7 +8,7 @@ from typing import Any
 from rpcgw.api.problems import Place, Problem
 from rpcgw.config.nodes import Path, Table, dotted, find, place_of, plain, walk
 
-_SECRET = re.compile(r"passw|secret|token|api_?key|^pools$|^config$|^pool$", re.IGNORECASE)
+_SECRET = re.compile(r"passw|secret|token|api_?key|^pools$|^config$|^pool$|^async$|^jwt$", re.IGNORECASE)
 
 
 def is_secret(path: Path) -> bool:

@@ -239,6 +239,37 @@ class Cors:
 
 
 @dataclass(frozen=True, slots=True)
+class Transport:
+    """One entry of `ufo_json_rpc.async`: a queue. `topics_prefix` and `jwt` are Mercure's."""
+
+    type: Literal["redis", "amqp", "mercure"]
+    name: str
+    dsn: str = field(repr=False)
+    topics_prefix: str = ""
+    jwt: str | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class WebhookSettings:
+    """`jobs.webhooks`: where answers may be sent, and what they are signed with."""
+
+    allow: tuple[str, ...] = ()
+    allow_private: bool = False
+    secret: str | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Jobs:
+    """`jobs`: calls that are answered at once and run later; they go through the first transport, if there is one."""
+
+    reclaim: float = 30.0
+    retries: int = 5
+    concurrency: int = 10
+    waiting: int = 1000
+    webhooks: WebhookSettings = WebhookSettings()
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """The whole configuration of one generation.
 
@@ -259,6 +290,8 @@ class Settings:
     logging: Logging = Logging()
     metrics: Metrics = Metrics()
     cors: Cors = Cors()
+    transports: tuple[Transport, ...] = ()
+    jobs: Jobs = Jobs()
     security: Mapping[str, Security] = field(default_factory=dict)
     mcp: Mapping[str, McpSettings] = field(default_factory=dict)
     calls: Mapping[str, CallSettings] = field(default_factory=dict)

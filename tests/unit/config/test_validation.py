@@ -9,7 +9,7 @@ import pytest
 from rpcgw.config.codes import CODES
 
 MCP = '"enabled", "instructions", "max_body_bytes", "session_ttl", "mcp_server_info", "groups"'
-ROOTS = '"environment", "state_dir", "server", "routes", "plugins", "translations", "pools", "ufo_json_rpc", "ufo_mcp", "defaults", "groups", "methods", "logging", "metrics", "cors"'
+ROOTS = '"environment", "state_dir", "server", "routes", "plugins", "translations", "pools", "ufo_json_rpc", "ufo_mcp", "defaults", "groups", "methods", "jobs", "logging", "metrics", "cors"'
 TUNING = '"deadline", "unknown_params", "validation_errors", "lenient_arguments", "cache_ttl", "deprecated"'
 POOLS = "file:<directory>, memory: or redis://host:port/db"
 
@@ -71,12 +71,18 @@ CASES = [
     pytest.param("server: {workers: '${N:-x}'}", one('1:10: error[wrong-type] "server.workers" must be an integer, not this string.'), id="a variable's value is never shown"),
     pytest.param("imports: []", one('1:1: error[not-available] The option "imports": this version does not do it yet. (write the options into this file)'), id="imports are not there yet"),
     pytest.param("when@prod: {}", one('1:1: error[not-available] The option "when@prod": this version does not do it yet. (use one file for each environment, or environment variables)'), id="when@ is not there yet"),
-    pytest.param("jobs: {}", one('1:1: error[not-available] The option "jobs": this version does not do it yet. (leave it out)'), id="jobs are not there yet"),
     pytest.param("server: {tls: {}}", one('1:10: error[not-available] The option "server.tls": this version does not do it yet. (put a proxy before the daemon that ends TLS)'), id="TLS is not there yet"),
-    pytest.param("ufo_json_rpc: {async: []}", one('1:16: error[not-available] The option "ufo_json_rpc.async": this version does not do it yet. (leave it out)'), id="async is not there yet"),
     pytest.param("ufo_json_rpc: {docs: {async_dsn_info: true}}", one('1:23: error[not-available] "ufo_json_rpc.docs.async_dsn_info": this version has no asynchronous transports to tell of. (leave it false)'), id="async_dsn_info is not there yet"),
     pytest.param("groups: {a: {oauth: {}}}", one('1:14: error[not-available] The option "groups.a.oauth": this version does not do it yet. (use tokens)'), id="oauth is not there yet"),
     pytest.param("methods: {A.b: {scopes: [x]}}", one('1:17: error[not-available] The option "methods.A.b.scopes": this version does not do it yet. (put what needs more rights into a group of its own)'), id="scopes are not there yet"),
+    pytest.param("ufo_json_rpc: {async: [{type: redis}]}", one('1:24: error[missing-option] "ufo_json_rpc.async.0" needs the option "config".'), id="a queue without its place"),
+    pytest.param("ufo_json_rpc: {async: [{config: {name: a}}]}", one('1:25: error[missing-option] "ufo_json_rpc.async.0.config" needs the option "dsn".'), id="a queue without its address"),
+    pytest.param("ufo_json_rpc: {async: 'kafka://ann:secret@x'}", one('1:16: error[bad-value] "ufo_json_rpc.async": the dsn must be redis://host:port/db, amqp://user:password@host/vhost, or a hub\'s http or https URL.'), id="a queue of an unknown kind, whose address is not shown"),
+    pytest.param("ufo_json_rpc: {async: [{type: amqp, config: {dsn: 'redis://x'}}]}", one('1:24: error[bad-value] "ufo_json_rpc.async.0": the dsn is one of redis, not of amqp.'), id="a queue whose type is not its address's"),
+    pytest.param("ufo_json_rpc: {async: [{config: {dsn: 'redis://x'}}, {config: {dsn: 'redis://y'}}]}", one('1:54: error[bad-value] Two queues are named "rpc_async". (rpcgw worker is given a queue by its name)'), id="two queues of one name"),
+    pytest.param("ufo_json_rpc: {async: [{config: {dsn: 'https://hub'}}]}", one('1:24: error[missing-option] "ufo_json_rpc.async.0": a queue of mercure needs the option "topics_prefix".'), id="a hub without its topics"),
+    pytest.param("jobs: {webhooks: {allow: [hooks.example.com]}}", one('1:27: error[bad-value] "jobs.webhooks.allow.0" must be an absolute http or https URL, in which *.example.com and * stand for any host, not the string "hooks.example.com".'), id="a place for webhooks without a scheme"),
+    pytest.param("jobs: {webhooks: {secret: short}}", one('1:19: error[bad-value] "jobs.webhooks.secret" must be at least 16 characters, not this string.'), id="a secret that can be guessed is not shown"),
     pytest.param("pools: {default: 'ftp://x:secret@y'}", one(f'1:9: error[bad-value] "pools.default" must be {POOLS}.'), id="an unknown store"),
     pytest.param("pools: {a: 'rediss://x'}", one(f'1:9: error[not-available] "pools.a": this version does not do "rediss" yet. (use {POOLS})'), id="Redis over TLS is not there yet"),
     pytest.param("pools: {a: {required: true}}", one('1:9: error[missing-option] "pools.a" needs the option "url".'), id="a pool without a URL"),
