@@ -18,7 +18,12 @@ from tests.support.mcp import Stateless
 
 TOOL = "Catalog.search"
 ARGUMENTS = {"query": "kettle", "limit": 3}
-CALLS: tuple[tuple[str, dict[str, Any]], ...] = ((TOOL, ARGUMENTS), (TOOL, {"query": "", "limit": 3}), (TOOL, {"query": 5}), ("Catalog.none", {}))
+CALLS: tuple[tuple[str, dict[str, Any]], ...] = (
+    (TOOL, ARGUMENTS),
+    (TOOL, {"query": "", "limit": 3}),
+    (TOOL, {"query": 5}),
+    ("Catalog.none", {}),
+)
 GOOD, FAILED, MISFIT, UNKNOWN = range(4)
 LANGUAGES = ("en", "uk")
 AT_ONCE = 3
