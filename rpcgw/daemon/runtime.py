@@ -5,18 +5,20 @@ from __future__ import annotations
 import inspect
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from rpcgw.adapters.stores import open_pool
 from rpcgw.api.errors import ConfigError
 from rpcgw.api.plugin import Environment
+from rpcgw.api.problems import Problem
 from rpcgw.daemon.ports import HostClock, RandomIds
 from rpcgw.gateway.model import Gateway, PluginRuntime
 from rpcgw.kernel.executor import Executor
-from rpcgw.kernel.instances import instantiate, provided_values
+from rpcgw.kernel.instances import bind_resolvers, instantiate, provided_values
 from rpcgw.kernel.lock import PoolLocks
 from rpcgw.kernel.ports import Clock, Ids, Observer, Pool
+from rpcgw.kernel.substitution import Find
 from rpcgw.kernel.threads import Threads, nobody
 
 
@@ -55,11 +57,11 @@ async def open_runtime(
         for name, pool_settings in settings.pools.items():
             pools[name] = open_pool(pool_settings.url, settings.state_dir)
             stack.push_async_callback(pools[name].close)
-        instances = await _instances(gateway, stack)
+        made = await _made(gateway, stack)
         pool = pools[settings.cache.pool]
         executor = Executor(
             gateway.table,
-            instances,
+            made.instances,
             clock=clock,
             ids=ids,
             observer=observer,
@@ -70,26 +72,39 @@ async def open_runtime(
             environment=settings.environment,
             threads=Threads(exhausted=exhausted),
             cache_prefix=settings.cache.prefix,
+            resolvers=made.resolvers,
         )
         stack.push_async_callback(executor.close)
         yield Runtime(gateway, executor, pool, pools, clock, ids, observer)
 
 
-async def _instances(gateway: Gateway, stack: AsyncExitStack) -> dict[type, object]:
-    """Every procedure of every plugin, made of what its plugin's lifespan yields."""
-    instances: dict[type, object] = {}
-    problems = []
+@dataclass(slots=True)
+class _Made:
+    """Every procedure of every plugin, and its resolvers, made of what its lifespan yields."""
+
+    instances: dict[type, object] = field(default_factory=dict)
+    resolvers: dict[Find, Callable[[Any], Any]] = field(default_factory=dict)
+
+
+async def _made(gateway: Gateway, stack: AsyncExitStack) -> _Made:
+    made = _Made()
+    problems: list[Problem] = []
+    used = {part.find for part in gateway.table.resolving}
     for plugin in gateway.running:
         provided = provided_values(await _provided(plugin, gateway, stack))
-        made, wrong = instantiate(plugin.procedures, provided)
-        instances.update(made)
-        problems += wrong
-    made, wrong = instantiate(
-        [r.procedure for r in gateway.table.procedures if _class_of(r.procedure) not in instances], ()
-    )
+        instances, wrong = instantiate(plugin.procedures, provided)
+        resolvers, unfilled = bind_resolvers(
+            [part for part in plugin.converters if callable(part) and part in used], provided
+        )
+        made.instances.update(instances)
+        made.resolvers.update(resolvers)
+        problems += [*wrong, *unfilled]
+    built_in = [r.procedure for r in gateway.table.procedures if _class_of(r.procedure) not in made.instances]
+    instances, wrong = instantiate(built_in, ())
+    made.instances.update(instances)
     if problems := [*problems, *wrong]:
         raise ConfigError(problems)
-    return {**instances, **made}
+    return made
 
 
 def _class_of(procedure: object) -> type:

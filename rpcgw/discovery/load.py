@@ -14,6 +14,7 @@ from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from types import ModuleType
 
+from rpcgw.api.converters import Converter, Resolver
 from rpcgw.api.marks import Listener, Procedure, marks_of
 from rpcgw.api.plugin import Plugin
 from rpcgw.discovery.found import Candidate, LoadedPlugin, Quarantined
@@ -93,9 +94,11 @@ def _gathered(module: ModuleType) -> Plugin | str:
     own = [value for value in vars(module).values() if getattr(value, "__module__", None) == module.__name__]
     procedures = [value for value in own if inspect.isclass(value) and Procedure in marks_of(value)]
     listeners = [value for value in own if inspect.isfunction(value) and Listener in marks_of(value)]
+    resolvers = [value for value in own if inspect.isfunction(value) and Resolver in marks_of(value)]
+    converters = [value for value in vars(module).values() if isinstance(value, Converter)]
     if not procedures and not listeners:
         return "it defines no plugin (mark a class with @rpc.procedure, or say plugin = rpc.Plugin(...))"
-    return Plugin(procedures=procedures, listeners=listeners)
+    return Plugin(procedures=procedures, listeners=listeners, converters=[*converters, *resolvers])
 
 
 def _catalogues(plugin: Plugin, module: ModuleType) -> str:

@@ -36,7 +36,8 @@ def compile_gateway(loaded: Loaded, imported: Imported, plugin_catalogues: Layer
     settings = loaded.settings
     running, wrong_settings = runtimes(imported, settings.plugins)
     table, wrong_methods = compile_methods(
-        [Registration(procedure, plugin.name) for plugin in running for procedure in plugin.procedures]
+        [Registration(procedure, plugin.name) for plugin in running for procedure in plugin.procedures],
+        [part for plugin in running for part in plugin.converters],
     )
     texts = wording([loaded.catalogues, *plugin_catalogues], settings.translations.default_locale)
     served, wrong_endpoints = serve(settings, table, texts)

@@ -34,12 +34,16 @@ class PluginReport:
 
 @dataclass(frozen=True, slots=True)
 class PluginRuntime:
-    """What of a plugin runs in a worker: its procedures, its lifespan and the settings that this one is given."""
+    """What of a plugin runs in a worker: its procedures, its lifespan and the settings that this one is given.
+
+    `converters` are what it brings for types, functions that find objects by id included.
+    """
 
     name: str
     procedures: tuple[object, ...]
     lifespan: Lifespan | None
     settings: Any
+    converters: tuple[object, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

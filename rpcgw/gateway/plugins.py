@@ -49,7 +49,10 @@ def runtimes(imported: Imported, settings: PluginSettings) -> tuple[tuple[Plugin
         given = settings.config.get(plugin.name)
         value, wrong = _settings_of(plugin, given, settings.places.get(plugin.name, Place(plugin.candidate.location)))
         problems += wrong
-        made.append(PluginRuntime(plugin.name, tuple(plugin.plugin.procedures), plugin.plugin.lifespan, value))
+        brought = plugin.plugin
+        made.append(
+            PluginRuntime(plugin.name, tuple(brought.procedures), brought.lifespan, value, tuple(brought.converters))
+        )
     return tuple(made), problems
 
 

@@ -102,7 +102,8 @@ def _replaced(hint: Any) -> Any:
     made = tuple(_replaced(part) for part in parts)
     if origin in (Union, UnionType):
         return Union[made]  # noqa: UP007 -- made at run time
-    return origin[made] if isinstance(origin, type) else hint
+    generic: Any = origin
+    return generic[made] if isinstance(origin, type) else hint
 
 
 def _zone(note: at.Timezone) -> Zoned | None:

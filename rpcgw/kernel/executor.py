@@ -27,7 +27,7 @@ from rpcgw.kernel.codec import NoJsonForm
 from rpcgw.kernel.content import unpacked
 from rpcgw.kernel.deadline import Deadlines, Guard
 from rpcgw.kernel.failure import as_rpc_error, is_exposed, render
-from rpcgw.kernel.flights import Flights, Turn
+from rpcgw.kernel.flights import LEASE_TTL, Flights, Turn
 from rpcgw.kernel.gate import Passed
 from rpcgw.kernel.listeners import Listeners, Ordered, fire
 from rpcgw.kernel.lock import CallLocks, PoolLocks, lock_name
@@ -35,6 +35,8 @@ from rpcgw.kernel.method import Method
 from rpcgw.kernel.plan import Plan, compile_plans, shortest
 from rpcgw.kernel.ports import Clock, Ids, Locks, Observer, Pool
 from rpcgw.kernel.relations import WarmUp
+from rpcgw.kernel.resolution import compile_finders, convert_resolving
+from rpcgw.kernel.substitution import Find
 from rpcgw.kernel.table import MethodTable
 from rpcgw.kernel.threads import Threads
 from rpcgw.kernel.tuning import Tuning, Tunings
@@ -59,6 +61,8 @@ class Executor:
         locks: What marked methods lock with.
         threads: Where sync procedures run; a pool of default size where None.
         cache_prefix: What stands before the keys of results.
+        lease_ttl: For how many seconds others wait for a process that died while it made a result.
+        resolvers: Plugins' resolvers, each ready to be called with an id.
     """
 
     def __init__(
@@ -76,12 +80,15 @@ class Executor:
         environment: str = "prod",
         threads: Threads | None = None,
         cache_prefix: str = "rpc_cache",
+        lease_ttl: float = LEASE_TTL,
+        resolvers: Mapping[Find, Callable[[Any], Any]] | None = None,
     ) -> None:
         self._listeners = listeners or Listeners()
         self._listened = self._listeners.any
         self._ids = ids
         self._observer = observer
         self._exposed = is_exposed(environment)
+        self._encode = self._inspected if self._exposed else _encode
         self._monotonic = clock.monotonic
         self._threads = threads or Threads()
         self._plans = compile_plans(table, instances, tuning or {}, environment, self._threads)
@@ -89,8 +96,9 @@ class Executor:
         self._background = Background()
         self._locks = CallLocks(locks, observer, self._background)
         leases = CallLocks(PoolLocks(pool, ids, f"{cache_prefix}:"), observer, self._background)
-        self._flights = Flights(self._cache, leases, observer)
+        self._flights = Flights(self._cache, leases, observer, lease_ttl)
         self._deadlines = Deadlines()
+        self._finders = compile_finders(resolvers or {}, self._threads)
 
     async def execute(self, call: Call) -> Outcome:
         """Run one call to its outcome; the observer is told once of its start, its failure and its end.
@@ -139,7 +147,12 @@ class Executor:
         verdict = method.gate(bound) if gated is None else gated
         if not isinstance(verdict, Passed):
             raise method.refusal(verdict)
-        values = method.convert(bound)
+        values = await convert_resolving(method, bound, self._finders) if plan.resolving else method.convert(bound)
+        if plan.plain and not self._listened:
+            result = await plan.invoke(values, context)
+            if guard is not None:
+                guard.stop()
+            return Done(self._encode(method, result))
         return await self._complete(call, plan, context, bound=bound, values=values, guard=guard, miss=miss)
 
     async def _complete(
@@ -210,7 +223,15 @@ class Executor:
             values, result = await self._with_events(plan, context, values)
         if guard is not None:
             guard.stop()
-        return values, result, _encode(plan.method, result)
+        return values, result, self._encode(plan.method, result)
+
+    def _inspected(self, method: Method, result: object) -> bytes:
+        """Where errors are shown: say what of a result its type does not promise, such as fields of a subclass."""
+        encoded = _encode(method, result)
+        if misfits := method.misfits(encoded):
+            said = [f"{path or 'the result'} {word}" for path, words in misfits.items() for word in words]
+            self._observer.event("result.unexpected", level="warning", method=method.name, misfits=said)
+        return encoded
 
     async def _with_events(
         self, plan: Plan, context: CallContext, values: dict[str, Any]

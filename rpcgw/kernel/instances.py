@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import inspect
 import types
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Annotated, Any, NewType, Union, get_args, get_origin, get_type_hints, is_typeddict
 
 from typing_extensions import get_protocol_members, is_protocol
@@ -46,11 +47,26 @@ def instantiate(
     return made, problems
 
 
-def _fill(procedure: type, provided: Sequence[object]) -> tuple[dict[str, object], list[Problem]]:
+def bind_resolvers(
+    functions: Iterable[Callable[..., Any]], provided: Sequence[object]
+) -> tuple[dict[Callable[..., Any], Callable[[Any], Any]], list[Problem]]:
+    """Resolvers ready to be called with an id: their other parameters are filled as constructors' are."""
+    made: dict[Callable[..., Any], Callable[[Any], Any]] = {}
+    problems: list[Problem] = []
+    for function in functions:
+        arguments, found = _fill(function, provided, first=1)
+        problems += found
+        made[function] = partial(function, **arguments) if arguments else function
+    return made, problems
+
+
+def _fill(
+    procedure: Callable[..., Any], provided: Sequence[object], first: int = 0
+) -> tuple[dict[str, object], list[Problem]]:
     arguments: dict[str, object] = {}
     problems: list[Problem] = []
     hints = _hints(procedure)
-    for parameter in inspect.signature(procedure).parameters.values():
+    for parameter in list(inspect.signature(procedure).parameters.values())[first:]:
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
             continue
         fitting = _fitting(hints.get(parameter.name, parameter.empty), provided)
@@ -61,12 +77,13 @@ def _fill(procedure: type, provided: Sequence[object]) -> tuple[dict[str, object
     return arguments, problems
 
 
-def _hints(procedure: type) -> Mapping[str, Any]:
+def _hints(procedure: Callable[..., Any]) -> Mapping[str, Any]:
+    function: Any = procedure.__init__ if isinstance(procedure, type) else procedure  # type: ignore[misc]  # of the class that is about to be made
     try:
-        return get_type_hints(procedure.__init__)  # type: ignore[misc]  # of the class that is about to be made
+        return get_type_hints(function)
     except NameError:
         # A name that only type checkers see: the raw annotations still say which parameters there are.
-        return {name: value for name, value in procedure.__init__.__annotations__.items() if not isinstance(value, str)}  # type: ignore[misc]  # as above
+        return {name: value for name, value in function.__annotations__.items() if not isinstance(value, str)}
 
 
 def _fitting(hint: Any, provided: Sequence[object]) -> list[object]:
@@ -96,7 +113,7 @@ def _is(value: object, kind: Any) -> bool:
 
 
 def _unfilled(
-    procedure: type, parameter: inspect.Parameter, fitting: list[object], provided: Sequence[object]
+    procedure: Callable[..., Any], parameter: inspect.Parameter, fitting: list[object], provided: Sequence[object]
 ) -> Problem:
     name = f"the parameter {parameter.name!r} of {procedure.__qualname__}(...)"
     yielded = ", ".join(type(value).__qualname__ for value in provided) or "nothing"
@@ -110,7 +127,9 @@ def _unfilled(
     return Problem(_place(procedure), "procedure-parameter", text, hint)
 
 
-def _place(procedure: type) -> Place:
+def _place(procedure: Callable[..., Any]) -> Place:
+    if not isinstance(procedure, type):
+        return place_of(procedure)
     made = vars(procedure).get("__init__")
     # A dataclass's constructor stands in no file: the class does.
     generated = made is None or made.__code__.co_filename.startswith("<")

@@ -22,8 +22,8 @@ PlanKey = tuple[str, int, str]
 class Plan:
     """How calls of one method run; None and empty tuples are steps that its calls do not have.
 
-    `drops` are kept results that go after a success, `warms` those that are made anew; `settles` says whether a success
-    has anything to do with the cache.
+    `drops` are kept results that go after a success, `warms` those that are made anew; `plain` methods have nothing to
+    do with cache and locks, and their results are what they return.
     """
 
     method: Method
@@ -35,8 +35,9 @@ class Plan:
     lock: Lock | None
     drops: tuple[Drop, ...]
     warms: tuple[WarmUp, ...]
-    settles: bool
+    plain: bool
     takes_context: bool
+    resolving: bool
 
 
 def compile_plans(
@@ -86,6 +87,7 @@ def _plan(
         lock=method.lock,
         drops=drops,
         warms=relations.warm_ups(method),
-        settles=bool(drops or caching),
+        plain=not (drops or caching or method.lock or method.content),
         takes_context=bool(method.signature.contexts),
+        resolving=method.arguments.resolving,
     )

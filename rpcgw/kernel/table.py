@@ -24,7 +24,7 @@ from rpcgw.kernel.relations import relation_problems
 from rpcgw.kernel.rewrite import references
 from rpcgw.kernel.schema import Description, Property, describe, input_schema, output_schema, promises_number
 from rpcgw.kernel.signature import Param, Signature, describe_hint, place_of
-from rpcgw.kernel.substitution import compile_substitutes, unused
+from rpcgw.kernel.substitution import Resolving, compile_substitutes, unused
 from rpcgw.kernel.versions import arrange
 
 __all__ = ["MethodTable", "Registration", "compile_methods"]
@@ -44,6 +44,8 @@ class MethodTable:
     procedures: tuple[Registration, ...] = ()
     schemas: Mapping[str, bytes] = field(default_factory=dict)
     kinds: Mapping[str, Component] = field(default_factory=dict)
+    resolving: tuple[Resolving, ...] = ()
+    """The resolvers that some parameter may need."""
 
     @property
     def groups(self) -> tuple[str, ...]:
@@ -118,7 +120,7 @@ def compile_methods(
     }
     problems += [*found, *conflicts, *_unknown_invalidations(exposures), *relation_problems(methods.values())]
     schemas, kinds = _public(description)
-    return MethodTable(by_group, everything, schemas, kinds), sorted(set(problems))
+    return MethodTable(by_group, everything, schemas, kinds, substitutes.resolving), sorted(set(problems))
 
 
 def _distinct(registrations: Iterable[Registration]) -> list[Registration]:
