@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, get_args
 
+import msgspec
+
 from rpcgw.api.errors import CapabilityMissing
 
 LogLevel = Literal["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"]
@@ -40,8 +42,7 @@ class Client(Protocol):
         """Whether the client says that it can do something."""
 
 
-@dataclass(frozen=True, slots=True)
-class CallContext:
+class CallContext(msgspec.Struct, frozen=True):
     """Injected into a parameter that is annotated with it; never part of the API.
 
     `ray_id` is the trace id of the whole chain of calls; `deadline` is a time of the event loop's clock in seconds,
@@ -57,8 +58,8 @@ class CallContext:
     locale: str
     ray_id: str
     deadline: float | None = None
-    headers: Mapping[str, str] = field(default_factory=dict)
-    client: Client | None = field(default=None, repr=False)
+    headers: Mapping[str, str] = {}
+    client: Client | None = None
 
     async def progress(self, progress: float, total: float | None = None, message: str | None = None) -> None:
         """Tell the client how far the call is, if it asked to be told (MCP's `progressToken`).

@@ -31,6 +31,7 @@ GENERATION_TTL = 7 * 86400.0
 """Seconds that a generation is kept; losing it costs misses and nothing else."""
 
 _MAGIC = b"RGC2"
+_entry = msgspec.msgpack.Decoder(tuple[bytes, bytes, bytes])
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,7 @@ class CachePolicy:
     method: str
     ttl: float
     vary: tuple[str, ...]
-    seed: tuple[str, ...]
+    seed: bytes
     tags: tuple[Tag, ...] = ()
 
 
@@ -83,7 +84,8 @@ def cache_policy(
     if mark is None or environment not in mark.environments or not seconds or seconds < 0:
         return None
     schemas = digest(method.input_schema + b"\0" + (method.output_schema or b""))
-    return CachePolicy(method.name, seconds, mark.vary, (group, str(method.version), schemas), tags)
+    seed = canonical([group, method.version, schemas])
+    return CachePolicy(method.name, seconds, mark.vary, seed, tags)
 
 
 class ResultCache:
@@ -108,9 +110,10 @@ class ResultCache:
         """What is in a slot: with `fresh` only where a new result goes, `again` without telling what is damaged."""
         try:
             raw, *tokens = await self._pool.get_many((slot.key, *slot.tokens))
-            if raw is not None and not fresh and None not in tokens:
+            if raw is not None and not fresh:
                 kept = _opened(slot.key, raw)
-                if kept is not None and kept[0] == _stamp(tokens):
+                # Without one of its tokens an entry counts no more.
+                if kept is not None and None not in tokens and kept[0] == _stamp(tokens):
                     return Hit(kept[1])
                 if kept is None and not again:
                     self._observer.event("cache.damaged", method=policy.method, key=slot.key)
@@ -158,10 +161,13 @@ class ResultCache:
 
     def _slot(self, policy: CachePolicy, call: Call, bound: dict[str, Any]) -> Slot:
         params = canonical(bound)
-        varied = [_varied(call, name) for name in policy.vary]
-        key = f"{self._prefix}:{policy.method}:{digest(canonical([*policy.seed, *varied]) + params)}"
-        tags = (tag.key(bound) for tag in policy.tags)
-        return Slot(key, tuple(self._token_key(policy.method, tag) for tag in (None, *tags)), params)
+        varied = canonical([_varied(call, name) for name in policy.vary]) if policy.vary else b""
+        key = f"{self._prefix}:{policy.method}:{digest(b'%b%b%b' % (policy.seed, varied, params))}"
+        generation = f"{self._prefix}:{policy.method}:generation"
+        if not policy.tags:
+            return Slot(key, (generation,), params)
+        tags = (self._token_key(policy.method, tag.key(bound)) for tag in policy.tags)
+        return Slot(key, (generation, *tags), params)
 
     def _token_key(self, method: str, tag: str | None) -> str:
         return f"{self._prefix}:{method}:{'generation' if tag is None else f'tag:{tag}'}"
@@ -171,7 +177,7 @@ class ResultCache:
 
 
 def _stamp(tokens: Sequence[bytes | None]) -> bytes:
-    return b"\0".join(token or b"" for token in tokens)
+    return b"\0".join([token or b"" for token in tokens])
 
 
 def _opened(key: str, raw: bytes) -> tuple[bytes, bytes] | None:
@@ -180,7 +186,7 @@ def _opened(key: str, raw: bytes) -> tuple[bytes, bytes] | None:
     body = raw[start:]
     if raw[:start] != _MAGIC + _seal(key, body):
         return None
-    stamp, _params, encoded = msgspec.msgpack.decode(body, type=tuple[bytes, bytes, bytes])
+    stamp, _params, encoded = _entry.decode(body)
     return stamp, encoded
 
 

@@ -57,10 +57,11 @@ class Turn:
 class Flights:
     """The computations of cached results that are under way in one process."""
 
-    def __init__(self, cache: ResultCache, leases: CallLocks, observer: Observer) -> None:
+    def __init__(self, cache: ResultCache, leases: CallLocks, observer: Observer, lease_ttl: float) -> None:
         self._cache = cache
         self._leases = leases
         self._observer = observer
+        self._lease_ttl = lease_ttl
         self._running: dict[str, Turn] = {}
 
     async def board(self, policy: CachePolicy, miss: Miss) -> Hit | Turn:
@@ -101,7 +102,7 @@ class Flights:
         pause = FIRST_PAUSE
         while True:
             try:
-                turn.held = await self._leases.attempt(name, LEASE_TTL)
+                turn.held = await self._leases.attempt(name, self._lease_ttl)
             except StoreError:
                 # Reads and writes of the cache tell the observer; without a lease two processes may compute.
                 return None
