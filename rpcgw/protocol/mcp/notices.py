@@ -5,6 +5,7 @@ Sources: MCP 2026-07-28, Progress, Logging, Streamable HTTP; the HTML standard, 
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from typing import Any, Final
 
@@ -18,6 +19,7 @@ KEEP_ALIVE: Final = b": still at it\n\n"
 """A comment: clients skip it, and what stands between sees that the connection lives."""
 
 _EVENTS: Final = "text/event-stream"
+_REFUSED: Final = re.compile(r"q\s*=\s*0(\.0*)?")
 _STREAM: Final[HeaderFields] = (
     ("Content-Type", _EVENTS),
     ("Cache-Control", "no-cache, no-transform"),
@@ -45,7 +47,7 @@ def accepts_events(accept: str | None) -> bool:
 
 def _is_wanted(choice: str) -> bool:
     media, *parameters = (part.strip() for part in choice.split(";"))
-    return media == _EVENTS and not any(part.replace(" ", "").rstrip("0").rstrip(".") == "q=" for part in parameters)
+    return media == _EVENTS and not any(map(_REFUSED.fullmatch, parameters))
 
 
 def token_of(meta: dict[str, Any]) -> RequestId | None:
