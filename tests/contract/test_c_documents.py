@@ -1,4 +1,4 @@
-"""C-05, C-06, C-09, C-12 to C-15: `server.json`, and the configurations of clients."""
+"""C-05, C-06, C-09, C-12 to C-15, D-04: `server.json`, and the configurations of clients."""
 
 from __future__ import annotations
 
@@ -273,3 +273,9 @@ def test_a_group_overrides_field_by_field_in_server_json(served: Daemon) -> None
 def test_the_version_in_server_json_is_the_requests(served: Daemon, path: str, version: str) -> None:
     """C-15: `version` is the `{ver}` that was asked for, v1 where none was."""
     assert served.get(f"/shop{path}/server.json").json()["version"] == version
+
+
+def test_documents_stand_beside_mcp(served: Daemon) -> None:
+    """D-04: one daemon serves MCP, its `server.json` and its manifests."""
+    assert Session(served, "/shop").tools().keys() == {"Shop.size"}
+    assert [served.get(f"/shop/{path}").status for path in DOCUMENTS] == [200] * len(DOCUMENTS)
