@@ -13,6 +13,7 @@ from pathlib import Path
 from rpcgw.adapters.telemetry.log import Log
 from rpcgw.api.errors import ConfigError
 from rpcgw.api.problems import Place, Problem
+from rpcgw.daemon.active import ActiveSessions
 from rpcgw.daemon.compiled import Compiled, Part, Running, Slot
 from rpcgw.daemon.compiling import compile_gateway
 from rpcgw.daemon.options import Needs, Options
@@ -98,7 +99,7 @@ class Generation:
                     entrances=_entrances(runtime, revocations),
                     report=told.observer.event,
                     parts=partial(_parts, runtime),
-                    scrape=told.scrape,
+                    scrape=ActiveSessions(runtime.pool, runtime.clock).beside(told.scrape),
                     reopen=told.log.reopen,
                     reloaded=told.reloaded,
                 )

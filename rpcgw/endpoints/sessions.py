@@ -127,6 +127,8 @@ class Sessions:
 
     async def _owned(self, key: str, endpoint: Endpoint, principal: Principal) -> Session | None:
         value = await self._pool.get(key)
+        if value is None:
+            self._observer.event("session.expired", group=endpoint.group)
         session = None if value is None else sessions.unpacked(value)
         if session is None or not sessions.belongs(session, endpoint, principal):
             self._memories.pop(key, None)

@@ -12,7 +12,7 @@ import itertools
 import json
 import operator
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.core import (
@@ -109,6 +109,14 @@ class Exposition:
             lines = [line for line in text.split("\n") if line and not line.startswith("#")]
             known = self._prefixes[name] = [line.rpartition(" ")[0] + " " for line in lines]
         return known
+
+
+def rendered(family: Family, values: Mapping[tuple[str, ...], float]) -> bytes:
+    """The text of a metric that is no sum of slots: its values, by their labels."""
+    metric = _metric(family)
+    for labels, value in sorted(values.items()):
+        metric.add_sample(family.name, dict(zip(family.labels, labels, strict=True)), value)
+    return generate_latest(_Single(metric))
 
 
 class _Single(Collector):

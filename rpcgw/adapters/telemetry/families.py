@@ -54,7 +54,12 @@ CACHE_WRITES = Family("rpcgw_cache_writes_total", COUNTER, "Results written to t
 LOCK_CONFLICTS = Family("rpcgw_lock_conflicts_total", COUNTER, "Calls refused because another one held the lock.")
 SESSIONS_CREATED = Family("rpcgw_sessions_created_total", COUNTER, "MCP sessions opened.")
 SESSIONS_ENDED = Family("rpcgw_sessions_ended_total", COUNTER, "MCP sessions closed by their client.")
-SESSIONS_EXPIRED = Family("rpcgw_sessions_expired_total", COUNTER, "Requests for an MCP session that is gone.")
+SESSIONS_EXPIRED = Family(
+    "rpcgw_sessions_expired_total", COUNTER, "Requests refused because their MCP session has expired, or never was."
+)
+SESSIONS_ACTIVE = Family(
+    "rpcgw_sessions_active", LEVEL, "MCP sessions in the pool that have not expired, by whatever host.", ("group",)
+)
 GUARD_REFUSALS = Family(
     "rpcgw_guard_refusals_total", COUNTER, "Requests refused before their body was read, by guard.", ("guard",)
 )
