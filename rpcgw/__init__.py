@@ -33,6 +33,7 @@ _HOMES = {
     "rpcgw.api.context": ("CallContext", "Principal"),
     "rpcgw.api.converters": ("Converter", "resolver"),
     "rpcgw.api.dates": ("DateFormat",),
+    "rpcgw.api.cache": ("ResultCache",),
     "rpcgw.api.content": ("Audio", "EmbeddedResource", "Image", "ResourceLink", "Text", "ToolResult"),
     "rpcgw.api.errors": (
         "ApplicationError",
@@ -88,6 +89,7 @@ if TYPE_CHECKING:
     from rpcgw.api.assertions import Url as Url
     from rpcgw.api.assertions import Uuid as Uuid
     from rpcgw.api.assertions import Zoned as Zoned
+    from rpcgw.api.cache import ResultCache as ResultCache
     from rpcgw.api.content import Audio as Audio
     from rpcgw.api.content import EmbeddedResource as EmbeddedResource
     from rpcgw.api.content import Image as Image

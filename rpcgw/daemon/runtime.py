@@ -9,13 +9,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rpcgw.adapters.stores import open_pool
+from rpcgw.api.cache import ResultCache
 from rpcgw.api.errors import ConfigError
 from rpcgw.api.plugin import Environment
 from rpcgw.api.problems import Problem
 from rpcgw.daemon.ports import HostClock, RandomIds
 from rpcgw.gateway.model import Gateway, PluginRuntime
+from rpcgw.kernel.control import CacheControl
 from rpcgw.kernel.executor import Executor
-from rpcgw.kernel.instances import bind_resolvers, instantiate, provided_values
+from rpcgw.kernel.instances import House, bind_resolvers, instantiate, provided_values
 from rpcgw.kernel.lock import PoolLocks
 from rpcgw.kernel.ports import Clock, Ids, Observer, Pool
 from rpcgw.kernel.substitution import Find
@@ -57,7 +59,8 @@ async def open_runtime(
         for name, pool_settings in settings.pools.items():
             pools[name] = open_pool(pool_settings.url, settings.state_dir)
             stack.push_async_callback(pools[name].close)
-        made = await _made(gateway, stack)
+        cache = CacheControl(ids, observer)
+        made = await _made(gateway, stack, cache)
         pool = pools[settings.cache.pool]
         executor = Executor(
             gateway.table,
@@ -75,6 +78,8 @@ async def open_runtime(
             resolvers=made.resolvers,
         )
         stack.push_async_callback(executor.close)
+        await cache.open(executor)
+        stack.push_async_callback(cache.close)
         yield Runtime(gateway, executor, pool, pools, clock, ids, observer)
 
 
@@ -86,15 +91,16 @@ class _Made:
     resolvers: dict[Find, Callable[[Any], Any]] = field(default_factory=dict)
 
 
-async def _made(gateway: Gateway, stack: AsyncExitStack) -> _Made:
+async def _made(gateway: Gateway, stack: AsyncExitStack, cache: ResultCache) -> _Made:
     made = _Made()
+    house: House = {ResultCache: cache}
     problems: list[Problem] = []
     used = {part.find for part in gateway.table.resolving}
     for plugin in gateway.running:
-        provided = provided_values(await _provided(plugin, gateway, stack))
-        instances, wrong = instantiate(plugin.procedures, provided)
+        provided = provided_values(await _provided(plugin, gateway, stack, cache))
+        instances, wrong = instantiate(plugin.procedures, provided, house)
         resolvers, unfilled = bind_resolvers(
-            [part for part in plugin.converters if callable(part) and part in used], provided
+            [part for part in plugin.converters if callable(part) and part in used], provided, house
         )
         made.instances.update(instances)
         made.resolvers.update(resolvers)
@@ -111,13 +117,14 @@ def _class_of(procedure: object) -> type:
     return procedure if isinstance(procedure, type) else type(procedure)
 
 
-async def _provided(plugin: PluginRuntime, gateway: Gateway, stack: AsyncExitStack) -> object:
+async def _provided(plugin: PluginRuntime, gateway: Gateway, stack: AsyncExitStack, cache: ResultCache) -> object:
     if plugin.lifespan is None:
         return None
     settings = gateway.settings
     offered = {
         "settings": plugin.settings,
         "environment": Environment(settings.environment, settings.state_dir, plugin.name),
+        "cache": cache,
     }
     return await stack.enter_async_context(plugin.lifespan(**_taken(plugin.lifespan, offered)))
 

@@ -50,6 +50,8 @@ Performed = tuple[dict[str, Any], Any, bytes]
 class Executor:
     """Runs calls, for one event loop. `execute` never raises but for a cancellation from outside.
 
+    `plans` and `cache` are there for those who look after kept results (`control`).
+
     Args:
         table: The methods.
         instances: The procedures' instances, by class.
@@ -91,12 +93,12 @@ class Executor:
         self._encode = self._inspected if self._exposed else _encode
         self._monotonic = clock.monotonic
         self._threads = threads or Threads()
-        self._plans = compile_plans(table, instances, tuning or {}, environment, self._threads)
-        self._cache = ResultCache(pool, ids, observer, cache_prefix)
+        self.plans = compile_plans(table, instances, tuning or {}, environment, self._threads)
+        self.cache = ResultCache(pool, ids, observer, cache_prefix)
         self._background = Background()
         self._locks = CallLocks(locks, observer, self._background)
         leases = CallLocks(PoolLocks(pool, ids, f"{cache_prefix}:"), observer, self._background)
-        self._flights = Flights(self._cache, leases, observer, lease_ttl)
+        self._flights = Flights(self.cache, leases, observer, lease_ttl)
         self._deadlines = Deadlines()
         self._finders = compile_finders(resolvers or {}, self._threads)
 
@@ -109,7 +111,7 @@ class Executor:
         observer = self._observer
         observer.call_started(call)
         started = self._monotonic()
-        plan = self._plans.get((call.group, call.version, call.method))
+        plan = self.plans.get((call.group, call.version, call.method))
         seconds = call.timeout if plan is None else shortest(call.timeout, plan.deadline)
         outcome: Outcome | None = None
         try:
@@ -140,7 +142,7 @@ class Executor:
         bound = method.bind(params, strict=call.strict, refuse_unknown=plan.refuse_unknown)
         miss: Miss | None = None
         if plan.cache is not None:
-            found = await self._cache.read(plan.cache, call, {**method.defaults, **bound})
+            found = await self.cache.read(plan.cache, call, {**method.defaults, **bound})
             if isinstance(found, Hit):
                 return _done(method, found.encoded, cached=True)
             miss = found
@@ -177,7 +179,7 @@ class Executor:
         if plan.drops:
             # Whatever becomes of the caller.
             given = {**plan.method.defaults, **bound}
-            await self._background.finish(self._cache.invalidate(plan.drops, given))
+            await self._background.finish(self.cache.invalidate(plan.drops, given))
         if not self._listeners.post_response and not plan.warms:
             return _done(plan.method, encoded)
         event = PostResponse(context, values, result)
@@ -193,7 +195,7 @@ class Executor:
         """Do the work, keep what it gives, and tell those who wait for it, however it ends."""
         try:
             performed = await work
-            await self._cache.write(policy, turn.miss, performed[2])
+            await self.cache.write(policy, turn.miss, performed[2])
         except (asyncio.CancelledError, GeneratorExit):
             turn.end()
             raise
@@ -271,7 +273,7 @@ class Executor:
 
     async def _warm_up(self, call: Call, warm_up: WarmUp, given: Mapping[str, Any]) -> None:
         """Make a dropped result anew, with what the two methods' parameters have in common."""
-        plan = self._plans.get((call.group, call.version, warm_up.method))
+        plan = self.plans.get((call.group, call.version, warm_up.method))
         if plan is None or plan.cache is None:
             return
         await self.execute(

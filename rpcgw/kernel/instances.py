@@ -6,12 +6,18 @@ import inspect
 import types
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
+from types import MappingProxyType
 from typing import Annotated, Any, NewType, Union, get_args, get_origin, get_type_hints, is_typeddict
 
 from typing_extensions import get_protocol_members, is_protocol
 
 from rpcgw.api.problems import Place, Problem
 from rpcgw.kernel.signature import place_of
+
+House = Mapping[type, object]
+"""What rpcgw itself provides to every procedure, by the type that a parameter names."""
+
+NO_HOUSE: House = MappingProxyType({})
 
 
 def provided_values(yielded: object) -> tuple[object, ...]:
@@ -22,12 +28,13 @@ def provided_values(yielded: object) -> tuple[object, ...]:
 
 
 def instantiate(
-    procedures: Iterable[object], provided: Sequence[object]
+    procedures: Iterable[object], provided: Sequence[object], house: House = NO_HOUSE
 ) -> tuple[Mapping[type, object], list[Problem]]:
     """One instance of each procedure, by its class; what is an instance already stays as it is.
 
-    A parameter takes the value whose class is exactly its type, else the one that is an instance of it. One with a
-    default may stay empty. What cannot be made is a problem that names the parameter.
+    A parameter takes the value whose class is exactly its type, else the one that is an instance of it, else what the
+    house has for exactly this type. One with a default may stay empty. What cannot be made is a problem that names the
+    parameter.
     """
     made: dict[type, object] = {}
     problems: list[Problem] = []
@@ -35,7 +42,7 @@ def instantiate(
         if not isinstance(procedure, type):
             made[type(procedure)] = procedure
             continue
-        arguments, found = _fill(procedure, provided)
+        arguments, found = _fill(procedure, provided, house)
         problems += found
         if found:
             continue
@@ -48,20 +55,20 @@ def instantiate(
 
 
 def bind_resolvers(
-    functions: Iterable[Callable[..., Any]], provided: Sequence[object]
+    functions: Iterable[Callable[..., Any]], provided: Sequence[object], house: House = NO_HOUSE
 ) -> tuple[dict[Callable[..., Any], Callable[[Any], Any]], list[Problem]]:
     """Resolvers ready to be called with an id: their other parameters are filled as constructors' are."""
     made: dict[Callable[..., Any], Callable[[Any], Any]] = {}
     problems: list[Problem] = []
     for function in functions:
-        arguments, found = _fill(function, provided, first=1)
+        arguments, found = _fill(function, provided, house, first=1)
         problems += found
         made[function] = partial(function, **arguments) if arguments else function
     return made, problems
 
 
 def _fill(
-    procedure: Callable[..., Any], provided: Sequence[object], first: int = 0
+    procedure: Callable[..., Any], provided: Sequence[object], house: House, first: int = 0
 ) -> tuple[dict[str, object], list[Problem]]:
     arguments: dict[str, object] = {}
     problems: list[Problem] = []
@@ -69,7 +76,8 @@ def _fill(
     for parameter in list(inspect.signature(procedure).parameters.values())[first:]:
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
             continue
-        fitting = _fitting(hints.get(parameter.name, parameter.empty), provided)
+        hint = hints.get(parameter.name, parameter.empty)
+        fitting = _fitting(hint, provided) or [house[kind] for kind in house if kind in _kinds(hint)]
         if len(fitting) == 1:
             arguments[parameter.name] = fitting[0]
         elif fitting or parameter.default is parameter.empty:

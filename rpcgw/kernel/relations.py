@@ -122,6 +122,23 @@ class Relations:
                 yield Drop(name, Tag(target, tuple(sorted(theirs for theirs, _ in pairs))), pairs)
 
 
+def chosen(tags: Mapping[Method, Sequence[Tag]], params: Mapping[str, object] | None) -> list[Drop]:
+    """What is dropped of methods by hand: by a tag where these parameters are one, else everything.
+
+    Raises:
+        LookupError: None of the methods has a parameter of a name.
+    """
+    wanted = tuple(sorted(params or ()))
+    known = {name for method in tags for name in _params(method)}
+    if unknown := [name for name in wanted if name not in known]:
+        method = next(iter(tags)).name
+        raise LookupError(f"{method} has no parameter {unknown[0]!r}; it has: {', '.join(sorted(known)) or 'none'}")
+    pairs = tuple((name, name) for name in wanted)
+    drops = [Drop(method.name, tag, pairs) for method, own in tags.items() for tag in own if tag.names == wanted]
+    whole = [Drop(method.name) for method in tags][:1]
+    return drops if wanted and len(drops) == len(tags) else whole
+
+
 def relation_problems(methods: Iterable[Method]) -> list[Problem]:
     """What is wrong with the parameters that marks name; the methods that they name are known to exist."""
     everything = list(dict.fromkeys(methods))
