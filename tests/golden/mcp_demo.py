@@ -56,6 +56,11 @@ class Demo:
         """Promise nothing."""
         return [1, 2.5, None]
 
+    async def sample(self, ctx: rpc.CallContext) -> rpc.Text:
+        """Need a client that samples."""
+        ctx.require("sampling")
+        return rpc.Text("sampled")
+
     @rpc.tool(title="Wait for ever")
     async def hang(self) -> None:
         """Never end."""

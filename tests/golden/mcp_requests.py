@@ -206,6 +206,14 @@ STATELESS_ROWS: Final = (
         Row(f"the id {value!r}", modern(request_id=value), 200, None, value)
         for value in (0, "", "1", 2**60, -1, 2**70, "ї")
     ),
+    Row("a capability that the client lacks", call("Demo.sample"), 400, -32021, 7, tells="sampling"),
+    Row(
+        "a capability that the client has",
+        call("Demo.sample", meta=META | {"io.modelcontextprotocol/clientCapabilities": {"sampling": {}}}),
+        200,
+        None,
+        7,
+    ),
     Row("a session id is ignored", modern(headers={"Mcp-Session-Id": "x" * 32}), 200, None, 7),
     Row(
         "clientInfo, logLevel and a progress token",
@@ -422,6 +430,14 @@ SESSION_ROWS: Final = (
     ),
     Row("initialize without a version", initialize(None), 200, -32602, 1),
     Row("initialize with a version that is no text", initialize(20250618), 200, -32602, 1),
+    Row(
+        "a capability that the client lacks is the tool's business",
+        legacy("tools/call", {"name": "Demo.sample"}),
+        200,
+        None,
+        7,
+        NEWEST,
+    ),
     Row(
         "initialize with a session header of its revision",
         initialize(headers={"MCP-Protocol-Version": NEWEST}),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
@@ -14,6 +14,7 @@ from rpcgw.access.admit import JSON, Policy
 from rpcgw.access.guards import compile_guards
 from rpcgw.access.tokens import compile_tokens
 from rpcgw.adapters.stores.memory import MemoryPool
+from rpcgw.endpoints.cancellations import Cancellations, Marks
 from rpcgw.endpoints.mcp import Services, entrances
 from rpcgw.endpoints.sessions import LocalRevocations, Sessions
 from rpcgw.exchange import Entrance, Head, Inbound, Reply, never
@@ -110,7 +111,7 @@ class House:
     ids: Ids
     observer: Observer
 
-    async def send(self, raw: bytes, gone: Any = never) -> Reply:
+    async def send(self, raw: bytes, gone: Any = never, begin: Callable[[Reply], None] | None = None) -> Reply:
         """What a door does with a raw request, without the sockets."""
         head, body = parsed(raw)
         entrance = self.entrance(head.path)
@@ -119,7 +120,7 @@ class House:
             return admitted
         if len(body) > entrance.max_body_bytes:
             return entrance.too_large(head)
-        return await entrance.answer(admitted, Inbound(head, body, gone))
+        return await entrance.answer(admitted, Inbound(head, body, gone, begin))
 
     def entrance(self, path: str) -> Entrance:
         exact = [entrance for entrance in self.doors if entrance.pattern == path]
@@ -139,13 +140,14 @@ def house(
     settings: ToolSettings | None = None,
     revocations: LocalRevocations | None = None,
     beside: House | None = None,
+    procedures: Sequence[type] = PROCEDURES,
     **change: Any,
 ) -> House:
     """Build one; `beside` another one, it is a second worker of the same host. `change` replaces fields of the endpoint."""
     clock, ids = (beside.clock, beside.ids) if beside else (Clock(), Ids())
     observer = Observer()
     store = pool or (beside.pool if beside else MemoryPool(now=clock.monotonic))
-    table, problems = compile_methods([Registration(procedure) for procedure in PROCEDURES])
+    table, problems = compile_methods([Registration(procedure) for procedure in procedures])
     assert not problems, problems
     instances, unfilled = instantiate([registration.procedure for registration in table.procedures], ())
     assert not unfilled, unfilled
@@ -170,7 +172,7 @@ def house(
         listeners=compile_listeners(listeners)[0], environment="test",
     )  # fmt: skip
     sessions = Sessions(store, clock, ids, observer, revocations or LocalRevocations())
-    services = Services(executor, sessions, ids, clock, observer)
+    services = Services(executor, sessions, ids, clock, observer, Cancellations(Marks(store, observer)))
     held = compile_tokens("ufo-rpc-token", [(name, digest(token), None) for name, token in (tokens or {}).items()])
     policy = Policy(
         compile_guards(),

@@ -176,7 +176,7 @@ async def listed(place: House, **fields: Any) -> list[dict[str, Any]]:
 
 async def test_every_method_is_a_tool_in_a_stable_order() -> None:
     """T-01, T-02: the group's methods, sorted by name, the same each time and on every worker."""
-    names = ["Demo.add", "Demo.anything", "Demo.fail", "Demo.greet", "Demo.hang", "Demo.region"]
+    names = ["Demo.add", "Demo.anything", "Demo.fail", "Demo.greet", "Demo.hang", "Demo.region", "Demo.sample"]
     place = house()
     assert [tool["name"] for tool in await listed(place)] == names
     assert [tool["name"] for tool in await listed(house(beside=place))] == names
@@ -281,7 +281,7 @@ async def test_a_version_serves_its_own_methods() -> None:
     """C-20: version 2 inherits, changes and removes."""
     place = house()
     names = [tool["name"] for tool in await listed(place, path="/mcp/v2")]
-    assert names == ["Demo.add", "Demo.anything", "Demo.greet", "Demo.hang", "Demo.region"]
+    assert names == ["Demo.add", "Demo.anything", "Demo.greet", "Demo.hang", "Demo.region", "Demo.sample"]
     assert spoken(await place.send(call("Demo.greet", path="/mcp/v2")))["result"]["structuredContent"] == {
         "result": "Good day, you"
     }
