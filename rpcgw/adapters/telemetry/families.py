@@ -51,6 +51,14 @@ CACHE_HITS = Family("rpcgw_cache_hits_total", COUNTER, "Calls answered from the 
 CACHE_MISSES = Family("rpcgw_cache_misses_total", COUNTER, "Calls of cached methods that had to run.")
 CACHE_ERRORS = Family("rpcgw_cache_errors_total", COUNTER, "Reads and writes of the result cache that failed.")
 CACHE_WRITES = Family("rpcgw_cache_writes_total", COUNTER, "Results written to the cache.")
+CACHE_JOINED = Family(
+    "rpcgw_cache_joined_total", COUNTER, "Calls answered with a result that another call was computing meanwhile."
+)
+CACHE_INVALIDATIONS = Family(
+    "rpcgw_cache_invalidations_total",
+    COUNTER,
+    "Drops of kept results: of a method, or of some of its parameters' values.",
+)
 LOCK_CONFLICTS = Family("rpcgw_lock_conflicts_total", COUNTER, "Calls refused because another one held the lock.")
 SESSIONS_CREATED = Family("rpcgw_sessions_created_total", COUNTER, "MCP sessions opened.")
 SESSIONS_ENDED = Family("rpcgw_sessions_ended_total", COUNTER, "MCP sessions closed by their client.")
@@ -82,6 +90,8 @@ FAMILIES: dict[str, Family] = {
         CACHE_MISSES,
         CACHE_ERRORS,
         CACHE_WRITES,
+        CACHE_JOINED,
+        CACHE_INVALIDATIONS,
         LOCK_CONFLICTS,
         SESSIONS_CREATED,
         SESSIONS_ENDED,

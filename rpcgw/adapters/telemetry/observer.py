@@ -63,6 +63,8 @@ class Reaction:
 REACTIONS: dict[str, Reaction] = {
     "cache.miss": Reaction("", families.CACHE_MISSES),
     "cache.write": Reaction("", families.CACHE_WRITES),
+    "cache.joined": Reaction("", families.CACHE_JOINED),
+    "cache.invalidate": Reaction("", families.CACHE_INVALIDATIONS),
     "cache.error": Reaction("warning", families.CACHE_ERRORS),
     "cache.damaged": Reaction("warning", families.CACHE_ERRORS),
     "lock.error": Reaction("error"),
