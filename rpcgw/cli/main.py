@@ -20,6 +20,7 @@ COMMANDS = {
     "routes": "rpcgw.cli.routes",
     "serve": "rpcgw.cli.serve",
     "tools": "rpcgw.cli.tools",
+    "worker": "rpcgw.cli.worker",
 }
 """A command's module; the command is the attribute named `command` in it."""
 

@@ -14,6 +14,7 @@ CODES: Mapping[str, str] = MappingProxyType(
         "env-value": "An environment variable cannot be read as the processor wants it.",
         "missing-file": "A file or directory that the configuration needs is not there, or cannot be read.",
         "missing-option": "An option that has no default is not given.",
+        "missing-package": "An option needs a package that is not installed.",
         "not-available": "The option is planned; this version does not do it yet, and refuses to look as if it did.",
         "out-of-range": "A number is too small or too large.",
         "route-collision": "Two routes, or a route and a path of the daemon, would answer at the same path.",

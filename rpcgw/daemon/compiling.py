@@ -10,6 +10,7 @@ from rpcgw.api.errors import ConfigError
 from rpcgw.api.problems import errors
 from rpcgw.config.catalogues import CatalogueFile, read_directory
 from rpcgw.config.loading import Loaded, load
+from rpcgw.daemon.jobs import missing_packages
 from rpcgw.daemon.options import Options
 from rpcgw.discovery.discover import discover
 from rpcgw.discovery.found import LoadedPlugin
@@ -28,6 +29,8 @@ def compile_gateway(options: Options) -> Gateway:
     loaded = _with_options(
         load(options.config, environment=options.environment, env=os.environ, dev=options.dev), options
     )
+    if missing := list(missing_packages(loaded.settings)):
+        raise ConfigError(missing)
     found = discover(loaded.settings.plugins.directory)
     plugins, quarantined = load_all(found.candidates)
     imported = Imported(tuple(plugins), tuple(quarantined), found.notes)

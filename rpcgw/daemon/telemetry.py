@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import count
 from pathlib import Path
 
 from rpcgw import __version__
@@ -14,7 +17,7 @@ from rpcgw.adapters.telemetry.collector import Exposition
 from rpcgw.adapters.telemetry.log import Log
 from rpcgw.adapters.telemetry.observer import Telemetry
 from rpcgw.adapters.telemetry.sink import Sink
-from rpcgw.adapters.telemetry.slotfile import SlotFile, slot_name
+from rpcgw.adapters.telemetry.slotfile import JOBS, SUFFIX, SlotFile, slot_name
 from rpcgw.adapters.telemetry.slots import Slots
 from rpcgw.config.settings import Logging
 from rpcgw.daemon.compiled import Scrape, Slot
@@ -63,6 +66,42 @@ def worker_telemetry(gateway: Gateway, slot: Slot) -> Iterator[WorkerTelemetry]:
         yield made
     finally:
         file.close()
+
+
+@contextmanager
+def job_telemetry(gateway: Gateway, queue: str) -> Iterator[WorkerTelemetry]:
+    """The telemetry of one worker of a queue; a daemon of the same state directory shows its numbers."""
+    directory = metrics_directory(gateway)
+    log = _log(gateway.settings.logging)
+    log.install()
+    path, held = _job_file(directory, queue)
+    file = SlotFile(path)
+    slots = Slots(file)
+    if directory and file.trouble:
+        log.write("metrics.failed", "warning", reason=file.trouble)
+    try:
+        yield WorkerTelemetry(_observer(gateway, slots, log), log, slots, None)
+    finally:
+        file.close()
+        os.close(held)
+
+
+def _job_file(directory: str, queue: str) -> tuple[str, int]:
+    """The first file of a queue that no living worker holds, and the descriptor that holds it."""
+    if directory:
+        Path(directory).mkdir(parents=True, exist_ok=True)
+    for number in count():
+        path = str(Path(directory, f"{JOBS}{queue}-{number}{SUFFIX}")) if directory else os.devnull
+        held = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(held)
+            continue
+        except OSError:
+            pass  # no locks there: two workers may share a file, and numbers are lost
+        return path, held
+    raise AssertionError("numbers do not end")
 
 
 @contextmanager

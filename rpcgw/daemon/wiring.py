@@ -16,12 +16,14 @@ from rpcgw.api.problems import Place, Problem
 from rpcgw.daemon.active import ActiveSessions
 from rpcgw.daemon.compiled import Compiled, Part, Running, Slot
 from rpcgw.daemon.compiling import compile_gateway
+from rpcgw.daemon.jobs import open_deferral
 from rpcgw.daemon.options import Needs, Options
 from rpcgw.daemon.revocations import SharedRevocations
 from rpcgw.daemon.runtime import Runtime, open_runtime
 from rpcgw.daemon.telemetry import metrics_directory, worker_telemetry
 from rpcgw.endpoints import documents, mcp, rpc
 from rpcgw.endpoints.cancellations import Cancellations, Marks
+from rpcgw.endpoints.deferred import Deferral
 from rpcgw.endpoints.sessions import Sessions
 from rpcgw.exchange import Entrance
 from rpcgw.gateway.model import Gateway
@@ -94,9 +96,12 @@ class Generation:
         gateway = self.gateway
         with worker_telemetry(gateway, slot) as told, closing(_revocations(gateway)) as revocations:
             _log_plugins(gateway, slot, told.log)
-            async with open_runtime(gateway, told.observer, exhausted=_end_worker) as runtime:
+            async with (
+                open_runtime(gateway, told.observer, exhausted=_end_worker) as runtime,
+                open_deferral(runtime) as deferral,
+            ):
                 yield Running(
-                    entrances=_entrances(runtime, revocations),
+                    entrances=_entrances(runtime, revocations, deferral),
                     report=told.observer.event,
                     parts=partial(_parts, runtime),
                     scrape=ActiveSessions(runtime.pool, runtime.clock).beside(told.scrape),
@@ -126,11 +131,11 @@ def _end_worker() -> None:
     signal.raise_signal(signal.SIGTERM)
 
 
-def _entrances(runtime: Runtime, revocations: Revocations) -> list[Entrance]:
+def _entrances(runtime: Runtime, revocations: Revocations, deferral: Deferral) -> list[Entrance]:
     """Every path of every endpoint."""
     gateway = runtime.gateway
     sessions = Sessions(runtime.pool, runtime.clock, runtime.ids, runtime.observer, revocations)
-    for_rpc = rpc.Services(runtime.executor, runtime.ids, runtime.clock, runtime.observer)
+    for_rpc = rpc.Services(runtime.executor, runtime.ids, runtime.clock, runtime.observer, deferral=deferral)
     cancellations = Cancellations(Marks(runtime.pool, runtime.observer))
     for_mcp = mcp.Services(runtime.executor, sessions, runtime.ids, runtime.clock, runtime.observer, cancellations)
     return [

@@ -13,6 +13,7 @@ from rpcgw.gateway.endpoints import serve
 from rpcgw.gateway.model import Gateway
 from rpcgw.gateway.plugins import Imported, quarantine_problems, reports, runtimes
 from rpcgw.gateway.protection import protection_problems
+from rpcgw.gateway.webhooks import webhook_policy
 from rpcgw.gateway.wording import wording
 from rpcgw.kernel.exposure import Registration
 from rpcgw.kernel.listeners import compile_listeners
@@ -44,6 +45,7 @@ def compile_gateway(loaded: Loaded, imported: Imported, plugin_catalogues: Layer
     listeners, wrong_listeners = compile_listeners(
         listener for plugin in imported.loaded for listener in plugin.plugin.listeners
     )
+    webhooks, wrong_webhooks = webhook_policy(settings)
     problems = [
         *loaded.warnings,
         *(quarantine_problems(imported) if settings.plugins.strict else ()),
@@ -51,6 +53,7 @@ def compile_gateway(loaded: Loaded, imported: Imported, plugin_catalogues: Layer
         *wrong_methods,
         *wrong_endpoints,
         *wrong_listeners,
+        *wrong_webhooks,
         *protection_problems(settings),
         *_unknown_names(settings, table),
     ]
@@ -66,6 +69,7 @@ def compile_gateway(loaded: Loaded, imported: Imported, plugin_catalogues: Layer
         running=running,
         listeners=listeners,
         tunings=_tunings(settings, table),
+        webhooks=webhooks,
         warnings=tuple(sorted(problems)),
         notes=imported.notes,
     )

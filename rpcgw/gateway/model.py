@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from rpcgw.access.admit import Policy
+from rpcgw.access.webhooks import WebhookPolicy
 from rpcgw.api.plugin import Lifespan
 from rpcgw.api.problems import Problem
 from rpcgw.config.settings import Settings
@@ -77,5 +78,6 @@ class Gateway:
     running: tuple[PluginRuntime, ...]
     listeners: Listeners
     tunings: Tunings = field(default_factory=dict)
+    webhooks: WebhookPolicy = field(default_factory=WebhookPolicy)
     warnings: tuple[Problem, ...] = ()
     notes: tuple[str, ...] = ()

@@ -71,6 +71,13 @@ SESSIONS_ACTIVE = Family(
 GUARD_REFUSALS = Family(
     "rpcgw_guard_refusals_total", COUNTER, "Requests refused before their body was read, by guard.", ("guard",)
 )
+JOBS = Family(
+    "rpcgw_jobs_total",
+    COUNTER,
+    "Calls in queues: put there, refused by the queue, done, failed, begun again, dead.",
+    ("queue", "outcome"),
+)
+WEBHOOKS = Family("rpcgw_webhooks_total", COUNTER, "Answers sent to callbacks, by what became of them.", ("outcome",))
 PLUGINS = Family("rpcgw_plugins", LEVEL, "Plugins by state.", ("state",))
 GENERATION = Family("rpcgw_generation", LEVEL, "The number of the generation that serves.")
 RELOAD_SUCCESS = Family("rpcgw_reload_last_success", LEVEL, "Whether the last reload succeeded.")
@@ -97,6 +104,8 @@ FAMILIES: dict[str, Family] = {
         SESSIONS_ENDED,
         SESSIONS_EXPIRED,
         GUARD_REFUSALS,
+        JOBS,
+        WEBHOOKS,
         PLUGINS,
         GENERATION,
         RELOAD_SUCCESS,

@@ -16,6 +16,7 @@ from rpcgw.adapters.telemetry.slotfile import (
     FOLDED,
     GAUGE,
     HISTOGRAM,
+    JOBS,
     LEVEL,
     SUFFIX,
     in_use,
@@ -84,10 +85,13 @@ def fold(directory: str, names: Sequence[str]) -> None:
 
 
 def clear(directory: str) -> None:
-    """Remove the files of an earlier daemon; the directory is made where it is missing. Raises `OSError`."""
+    """Remove the files of an earlier daemon; the directory is made where it is missing. Raises `OSError`.
+
+    Workers of queues live on beside it, and so do their files.
+    """
     os.makedirs(directory, mode=0o700, exist_ok=True)
     for name in os.listdir(directory):
-        if name.endswith(SUFFIX) or name in (HISTORY, f"{HISTORY}.new"):
+        if (name.endswith(SUFFIX) and not name.startswith(JOBS)) or name in (HISTORY, f"{HISTORY}.new"):
             os.unlink(f"{directory}/{name}")
 
 

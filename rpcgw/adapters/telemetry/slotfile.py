@@ -23,6 +23,8 @@ from typing import NamedTuple
 
 MAGIC = b"rpcgwm1\n"
 SUFFIX = ".slot"
+JOBS = "jobs-"
+"""What the names of files begin with that no daemon's worker writes: those of workers of queues."""
 
 COUNTER, GAUGE, HISTOGRAM, LEVEL = 1, 2, 3, 4
 """Kinds of series. A gauge is the sum over live workers, a level is the highest that any of them says."""
