@@ -168,12 +168,9 @@ def tag() -> str:
 
 
 def rpc(served: Daemon, method: str, params: Any = None) -> dict[str, Any]:
-    answer: dict[str, Any] = rpc_answer(served, method, params).json()
+    message = {"jsonrpc": "2.0", "id": 1, "method": f"Demo.{method}", "params": params or {}}
+    answer: dict[str, Any] = served.post("/rpc", message).json()
     return answer
-
-
-def rpc_answer(served: Daemon, method: str, params: Any = None) -> Answer:
-    return served.post("/rpc", {"jsonrpc": "2.0", "id": 1, "method": f"Demo.{method}", "params": params or {}})
 
 
 def kernel_error(result: dict[str, Any]) -> dict[str, Any]:
@@ -267,7 +264,8 @@ def test_arguments_are_converted(tools: Tools) -> None:
 def test_the_result_is_written_as_by_rpc(served: Daemon, tools: Tools) -> None:
     """T-14: the text is, to the byte, what `/rpc` answers, and so is the structured content."""
     arguments = {"item": ITEM, "day": "2026-11-30", "share": 2}
-    over_rpc = rpc_answer(served, "back", arguments).text
+    message = {"jsonrpc": "2.0", "id": 1, "method": "Demo.back", "params": arguments}
+    over_rpc = served.post("/rpc", message).text
     answer = tools.call("Demo.back", arguments)
     text = result_of(answer)["content"][0]["text"]
     assert f'"result":{text}' in over_rpc
