@@ -1,58 +1,78 @@
-"""A block of work that can be interrupted from outside, once it waits for something."""
+"""Work that can be interrupted from outside, once it waits for something."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-from types import TracebackType
-from typing import Self
+from collections.abc import Callable, Coroutine, Generator
+from typing import Any, Generic, TypeVar
 
 Watch = Callable[[], None]
 """Ends what `attend` began."""
 
+_T = TypeVar("_T")
 
-class Attended:
-    """A block whose `interrupt()` cancels it; the cancellation stops there, and `interrupted` says that it was.
 
-    `attend` is called once, when the block first waits for something, and returns what ends the watching; a block that
-    never waits costs one callback. A cancellation from elsewhere passes through. To be entered once, inside a task.
+class Attended(Generic[_T]):
+    """An awaitable that gives what its work gives, or None where `interrupt()` cancelled it.
+
+    `attend` is called once, when the work first waits for something, and returns what ends the watching: work that
+    never waits costs nothing. It runs in the task that awaits it. A cancellation from elsewhere passes through, and
+    work that ends in spite of an interruption counts.
     """
 
-    __slots__ = ("_attend", "_cancelling", "_start", "_stop", "_task", "interrupted")
+    __slots__ = ("_attend", "_interrupted", "_task", "_work")
 
-    def __init__(self, attend: Callable[[Attended], Watch]) -> None:
-        self.interrupted = False
+    def __init__(self, work: Coroutine[Any, Any, _T], attend: Callable[[Attended[_T]], Watch]) -> None:
+        self._work = work
         self._attend = attend
-        self._stop: Watch | None = None
-
-    def __enter__(self) -> Self:
-        loop = asyncio.get_running_loop()
-        task = asyncio.current_task(loop)
-        if task is None:
-            raise RuntimeError("a block is attended to inside a task")
-        self._task = task
-        self._cancelling = task.cancelling()
-        self._start = loop.call_soon(self._begin)
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> bool:
-        self._start.cancel()
-        if self._stop is None:
-            return False
-        self._stop()
-        self._stop = None
-        if not self.interrupted:
-            return False
-        ours_alone = self._task.uncancel() <= self._cancelling
-        return ours_alone and kind is asyncio.CancelledError
+        self._interrupted = False
+        self._task: asyncio.Task[Any] | None = None
 
     def interrupt(self) -> None:
-        """Cancel the block; once is enough, and a block that is over is left alone."""
-        if not self.interrupted and self._stop is not None:
-            self.interrupted = True
+        """Cancel the work; once is enough, and work that is over is left alone."""
+        if self._task is not None and not self._interrupted:
+            self._interrupted = True
             self._task.cancel()
 
-    def _begin(self) -> None:
-        self._stop = self._attend(self)
+    def __await__(self) -> Generator[Any, Any, _T | None]:
+        # The first step is taken by hand: it tells work that waits from work that is done at once.
+        try:
+            waiting = self._work.send(None)
+        except StopIteration as done:
+            result: _T = done.value
+            return result
+        return (yield from self._watched(waiting))
+
+    def _watched(self, waiting: Any) -> Generator[Any, Any, _T | None]:
+        task = self._task = asyncio.current_task()
+        assert task is not None, "it is awaited inside a task"
+        cancelling = task.cancelling()
+        stop = self._attend(self)
+        try:
+            result = yield from _rest(self._work, waiting)
+        except asyncio.CancelledError:
+            if self._interrupted and task.uncancel() <= cancelling:
+                return None
+            raise
+        else:
+            if self._interrupted:
+                task.uncancel()
+            return result
+        finally:
+            self._task = None
+            stop()
+
+
+def _rest(work: Coroutine[Any, Any, _T], waiting: Any) -> Generator[Any, Any, _T]:
+    """Work that has begun, to its end: what it waits for goes to the loop, and what comes back goes to it."""
+    try:
+        while True:
+            try:
+                sent = yield waiting
+            except BaseException as error:  # noqa: BLE001 -- whatever comes is the work's
+                waiting = work.throw(error)
+            else:
+                waiting = work.send(sent)
+    except StopIteration as done:
+        result: _T = done.value
+        return result

@@ -40,8 +40,7 @@ async def call(visit: Visit, request: Modern | Legacy, session: Session | None) 
     running = Running(visit, request, session)
     made: Answer | Refused | None = None
     try:
-        with Attended(running.attend):
-            made = await _run(visit, request, planned, running, revision)
+        made = await Attended(_run(visit, request, planned, running, revision), running.attend)
     except asyncio.CancelledError:
         made = refuse(_CUT, request.id, revision.era)
         raise
@@ -140,10 +139,10 @@ class Running:
 
     # -- what may happen meanwhile
 
-    def attend(self, block: Attended) -> Watch:
+    def attend(self, work: Attended[Any]) -> Watch:
         """Watch for what ends the call or its silence: a client that leaves, one that gives up, a long wait."""
         loop = asyncio.get_running_loop()
-        departure = self._departure(loop, block) if self._session is None else self._giving_up(block)
+        departure = self._departure(loop, work) if self._session is None else self._giving_up(work)
         stream = self._way()
         if stream is None:
             return departure
@@ -164,12 +163,12 @@ class Running:
         else:
             self._stream.end(answers.error(made) if isinstance(made, Refused) else made.body)
 
-    def _departure(self, loop: asyncio.AbstractEventLoop, block: Attended) -> Watch:
+    def _departure(self, loop: asyncio.AbstractEventLoop, work: Attended[Any]) -> Watch:
         """MCP 2026-07-28, Cancellation: a closed connection gives up its call. Sessions' calls go on."""
 
         async def watch() -> None:
             await self._visit.inbound.gone()
-            block.interrupt()
+            work.interrupt()
 
         watcher = loop.create_task(watch())
 
@@ -178,11 +177,11 @@ class Running:
 
         return stop
 
-    def _giving_up(self, block: Attended) -> Watch:
+    def _giving_up(self, work: Attended[Any]) -> Watch:
         cancellations = self._visit.services.cancellations
         session_id = self._visit.inbound.head.headers.get(fields.SESSION)
         assert session_id is not None, "a session's request names its session"
-        return cancellations.enter(session_id, self._request.id, block.interrupt)
+        return cancellations.enter(session_id, self._request.id, work.interrupt)
 
     def _break_silence(self, stream: Stream) -> None:
         if not stream.begun:
