@@ -233,7 +233,10 @@ class Method:
         least, most = len(self._required), len(params)
         counts = str(most) if least == most else f"{least} to {most}"
         text = texts["positions"].format(method=self.name, takes=counts, given=len(values))
-        raise InvalidParams(text, extra={name: [texts["missing"]] for name in missing})
+        # What is wrong with those that were given is said at once.
+        verdict = self.gate(self._mended(bound) if self._lenient else bound, texts)
+        shape = verdict.errors if isinstance(verdict, Shape) else {}
+        raise InvalidParams(text, extra={**{name: [texts["missing"]] for name in missing}, **shape})
 
     def _invalid(self, errors: Errors, given: dict[str, Any], texts: Texts, *, strict: bool) -> InvalidParams:
         """The refusal of named parameters; whatever else is wrong with their shape is said at once."""
