@@ -14,22 +14,19 @@ _HOMES = {
         "Choice",
         "Date",
         "DateTime",
-        "Each",
         "Email",
         "EqualTo",
-        "Fields",
         "Ip",
         "Json",
         "NotBlank",
         "NotEqualTo",
         "NotNull",
         "Regex",
-        "Rule",
-        "Unique",
         "Url",
         "Uuid",
         "Zoned",
     ),
+    "rpcgw.api.containers": ("Each", "Fields", "Unique"),
     "rpcgw.api.context": ("CallContext", "Principal"),
     "rpcgw.api.converters": ("Converter", "resolver"),
     "rpcgw.api.dates": ("DateFormat",),
@@ -67,6 +64,7 @@ _HOMES = {
     ),
     "rpcgw.api.marks": ("cache", "groups", "hidden", "inline", "invalidates", "listens", "lock", "procedure", "tool"),
     "rpcgw.api.plugin": ("Environment", "Plugin"),
+    "rpcgw.api.rules": ("Rule",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
@@ -74,22 +72,21 @@ if TYPE_CHECKING:
     from rpcgw.api.assertions import Choice as Choice
     from rpcgw.api.assertions import Date as Date
     from rpcgw.api.assertions import DateTime as DateTime
-    from rpcgw.api.assertions import Each as Each
     from rpcgw.api.assertions import Email as Email
     from rpcgw.api.assertions import EqualTo as EqualTo
-    from rpcgw.api.assertions import Fields as Fields
     from rpcgw.api.assertions import Ip as Ip
     from rpcgw.api.assertions import Json as Json
     from rpcgw.api.assertions import NotBlank as NotBlank
     from rpcgw.api.assertions import NotEqualTo as NotEqualTo
     from rpcgw.api.assertions import NotNull as NotNull
     from rpcgw.api.assertions import Regex as Regex
-    from rpcgw.api.assertions import Rule as Rule
-    from rpcgw.api.assertions import Unique as Unique
     from rpcgw.api.assertions import Url as Url
     from rpcgw.api.assertions import Uuid as Uuid
     from rpcgw.api.assertions import Zoned as Zoned
     from rpcgw.api.cache import ResultCache as ResultCache
+    from rpcgw.api.containers import Each as Each
+    from rpcgw.api.containers import Fields as Fields
+    from rpcgw.api.containers import Unique as Unique
     from rpcgw.api.content import Audio as Audio
     from rpcgw.api.content import EmbeddedResource as EmbeddedResource
     from rpcgw.api.content import Image as Image
@@ -138,6 +135,7 @@ if TYPE_CHECKING:
     from rpcgw.api.marks import tool as tool
     from rpcgw.api.plugin import Environment as Environment
     from rpcgw.api.plugin import Plugin as Plugin
+    from rpcgw.api.rules import Rule as Rule
 
 
 def __getattr__(name: str) -> Any:

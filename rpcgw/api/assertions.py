@@ -3,102 +3,27 @@
     email: Annotated[str, rpc.Email()]
     tags: Annotated[list[str], rpc.Unique(), rpc.Each(rpc.NotBlank())]
 
-Each rule holds its check, its schema keywords and the key of its message in one place, so that none can be enforced and
-not documented. As in JSON Schema a rule is about values of its own kind: one about texts has nothing against a number,
-whose type is another's business, and null is refused by `NotNull` alone. Importing this module imports no pydantic.
+A rule has nothing against a value of another kind than its own, and null is refused by `NotNull` alone. Importing this
+module imports no pydantic.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from functools import cached_property
 from ipaddress import ip_address
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, Literal
 from urllib.parse import urlsplit
 from uuid import UUID
 
+from rpcgw.api.containers import Each, Fields, Unique
+from rpcgw.api.rules import Rule
+
 Scalar = str | int | float | bool | None
-
-
-class Fault(NamedTuple):
-    """One broken rule: where below the checked value, the key of its message, and the facts that fill the message."""
-
-    steps: tuple[int | str, ...]
-    key: str
-    facts: Mapping[str, object]
-
-
-class Broken(ValueError):
-    """A value breaks a rule; `faults` holds every fault, in the order found."""
-
-    def __init__(self, faults: Iterable[Fault]) -> None:
-        self.faults = tuple(faults)
-        super().__init__(", ".join(fault.key for fault in self.faults))
-
-
-class Rule:
-    """One rule. A rule of an author's own derives from it, as a frozen dataclass.
-
-    `key` is the key of its message (in the product's table, or a catalogue's); `kind` the Python types that it is
-    about. `exact` says that the keywords say all of it, so that whatever fits the schema fits the rule.
-    """
-
-    key: ClassVar[str]
-    kind: ClassVar[type | tuple[type, ...]] = str
-    exact: ClassVar[bool] = False
-
-    def keywords(self) -> Mapping[str, Any]:
-        """What the rule adds to a JSON Schema (2020-12)."""
-        raise NotImplementedError
-
-    def holds(self, value: Any) -> bool:
-        """Whether a value of the rule's kind keeps it."""
-        raise NotImplementedError
-
-    def facts(self) -> Mapping[str, object]:
-        """What fills the placeholders of the message."""
-        return {}
-
-    def faults(self, value: Any) -> Iterator[Fault]:
-        """Everything that is wrong with a value; nothing where it is of another kind."""
-        if isinstance(value, self.kind) and not self.holds(value):
-            yield Fault((), self.key, self.facts())
-
-    def check(self, value: Any) -> Any:
-        """The value itself.
-
-        Raises:
-            Broken: It breaks the rule.
-        """
-        if faults := tuple(self.faults(value)):
-            raise Broken(faults)
-        return value
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: Callable[[Any], Any]) -> Any:
-        from pydantic_core import core_schema  # noqa: PLC0415 -- a plugin that is only imported pays nothing for it
-
-        return core_schema.no_info_after_validator_function(self.check, handler(source))
-
-    def __get_pydantic_json_schema__(self, core: Any, handler: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
-        return joined(handler(core), self.keywords())
-
-
-def joined(schema: dict[str, Any], keywords: Mapping[str, Any]) -> dict[str, Any]:
-    """A schema that also demands `keywords`; one that is taken already stands beside it in `allOf`."""
-    nullable = any(branch.get("type") == "null" for branch in schema.get("anyOf", ()))
-    for key, value in keywords.items():
-        if nullable and key in ("enum", "const"):
-            # Null is the type's business: a choice among other values does not take it away.
-            key, value = "enum", [*(value if key == "enum" else [value]), None]  # noqa: PLW2901 -- this branch's form
-        if schema.get(key, value) != value:
-            schema.setdefault("allOf", []).append({key: value})
-        else:
-            schema[key] = value
-    return schema
 
 
 @dataclass(frozen=True)
@@ -399,123 +324,6 @@ class NotEqualTo(Rule):
 def _same(one: object, other: object) -> bool:
     """Equality as JSON has it: 1 is 1.0, and true is no 1."""
     return isinstance(one, bool) == isinstance(other, bool) and one == other
-
-
-@dataclass(frozen=True)
-class Unique(Rule):
-    """An array that holds no item twice."""
-
-    key = "unique"
-    kind = (list, tuple)
-    exact = True
-
-    def keywords(self) -> Mapping[str, Any]:
-        """The keyword."""
-        return {"uniqueItems": True}
-
-    def holds(self, value: Collection[object]) -> bool:
-        """Whether all items differ."""
-        return len({_distinct(item) for item in value}) == len(value)
-
-
-def _distinct(item: object) -> object:
-    """Something that can be hashed and is equal for equal items."""
-    if item is None or isinstance(item, str | int | float):
-        return (isinstance(item, bool), item)
-    return json.dumps(item, sort_keys=True, default=repr)
-
-
-@dataclass(frozen=True, init=False)
-class Each(Rule):
-    """Every item of an array keeps these rules. For typed items `list[Annotated[T, ...]]` says the same."""
-
-    rules: tuple[Rule, ...]
-
-    key = "each"
-    kind = (list, tuple)
-
-    def __init__(self, *rules: Rule) -> None:
-        object.__setattr__(self, "rules", _rules(rules, "Each"))
-
-    @property
-    def exact(self) -> bool:  # type: ignore[override]  # as exact as its rules are
-        """Whether the items' keywords say all."""
-        return all(rule.exact for rule in self.rules)
-
-    def keywords(self) -> Mapping[str, Any]:
-        """What each item must be."""
-        return {"items": _together(self.rules)}
-
-    def __get_pydantic_json_schema__(self, core: Any, handler: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
-        schema = handler(core)
-        items = schema.get("items")
-        if isinstance(items, dict):
-            for rule in self.rules:
-                items = joined(items, rule.keywords())
-            return {**schema, "items": items}
-        return joined(schema, self.keywords())
-
-    def faults(self, value: Any) -> Iterator[Fault]:
-        """Each item's faults, at its position."""
-        for index, item in enumerate(value if isinstance(value, self.kind) else ()):
-            for rule in self.rules:
-                yield from (fault._replace(steps=(index, *fault.steps)) for fault in rule.faults(item))
-
-
-@dataclass(frozen=True)
-class Fields(Rule):
-    """Fields of a mapping keep these rules; those not named in `optional` must be there.
-
-    For mappings whose fields are known at run time alone; a dataclass or TypedDict says more.
-    """
-
-    rules: Mapping[str, Collection[Rule] | Rule]
-    optional: Collection[str] = ()
-    _all: Mapping[str, tuple[Rule, ...]] = field(init=False, repr=False, compare=False)
-
-    key = "fields"
-    kind = dict
-
-    def __post_init__(self) -> None:
-        made = {
-            name: _rules((given,) if isinstance(given, Rule) else tuple(given), "Fields")
-            for name, given in self.rules.items()
-        }
-        object.__setattr__(self, "_all", made)
-
-    def __hash__(self) -> int:
-        return hash((tuple(self._all.items()), tuple(self.optional)))
-
-    def keywords(self) -> Mapping[str, Any]:
-        """What each field must be, and which must be there."""
-        required = [name for name in self._all if name not in self.optional]
-        properties = {name: _together(rules) for name, rules in self._all.items()}
-        return {"properties": properties, **({"required": required} if required else {})}
-
-    def faults(self, value: Any) -> Iterator[Fault]:
-        """Each field's faults, by its name."""
-        if not isinstance(value, dict):
-            return
-        for name, rules in self._all.items():
-            if name in value:
-                for rule in rules:
-                    yield from (fault._replace(steps=(name, *fault.steps)) for fault in rule.faults(value[name]))
-            elif name not in self.optional:
-                yield Fault((name,), "missing", {})
-
-
-def _together(rules: Iterable[Rule]) -> dict[str, Any]:
-    schema: dict[str, Any] = {}
-    for rule in rules:
-        schema = joined(schema, rule.keywords())
-    return schema
-
-
-def _rules(rules: tuple[Any, ...], what: str) -> tuple[Rule, ...]:
-    for rule in rules:
-        if not isinstance(rule, Rule):
-            raise TypeError(f"{what} takes rules such as NotBlank(), not {rule!r}; the rest is said by types")
-    return rules
 
 
 @dataclass(frozen=True)

@@ -40,9 +40,11 @@ class Converter:
         """The conversion as pydantic's core wants it, around the schema of the wire's type."""
         from pydantic_core import core_schema  # noqa: PLC0415 -- a plugin that is only imported pays nothing for it
 
-        return core_schema.no_info_after_validator_function(
-            Loading(self.load),
-            wire,
+        loading = core_schema.no_info_after_validator_function(Loading(self.load), wire)
+        return core_schema.json_or_python_schema(
+            json_schema=loading,
+            # A model that is made in Python takes the value itself.
+            python_schema=core_schema.union_schema([core_schema.is_instance_schema(self.kind), loading]),
             serialization=core_schema.plain_serializer_function_ser_schema(self.dump, return_schema=wire),
         )
 

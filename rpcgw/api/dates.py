@@ -10,7 +10,7 @@ from types import NoneType
 from typing import Any, get_args
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from rpcgw.api.assertions import Broken, Fault
+from rpcgw.api.rules import Broken, Fault
 
 _DIRECTIVES: Mapping[str, str] = {
     "d": r"(0[1-9]|[12]\d|3[01])",

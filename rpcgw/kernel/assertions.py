@@ -13,9 +13,11 @@ from types import UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
 
 import annotated_types as at
+from pydantic import Field
 from pydantic.fields import FieldInfo
 
-from rpcgw.api.assertions import RULES, Rule, Zoned
+from rpcgw.api.assertions import RULES, Zoned
+from rpcgw.api.rules import Rule
 
 REGISTRY: Mapping[type, tuple[str, ...]] = {
     at.Gt: ("exclusiveMinimum",),
@@ -55,8 +57,9 @@ def rules_of(hint: Any) -> tuple[str, ...]:
 def unenforced(hint: Any) -> Iterator[object]:
     """Notes that look like rules and are none: of a vocabulary that nobody checks, or a class instead of a value."""
     for note in _notes(hint):
-        is_class = inspect.isclass(note) and issubclass(note, (*_BASES, FieldInfo))
-        is_unknown = isinstance(note, at.BaseMetadata) and not isinstance(note, (*REGISTRY, at.Unit))
+        is_class = note is Field or (inspect.isclass(note) and issubclass(note, (*_BASES, FieldInfo)))
+        is_known = isinstance(note, (*REGISTRY, at.Unit)) or _is_field_rule(note)
+        is_unknown = isinstance(note, at.BaseMetadata) and not is_known
         if is_class or is_unknown or (isinstance(note, at.Timezone) and _zone(note) is None):
             yield note
 
@@ -82,8 +85,8 @@ def _flat(notes: tuple[Any, ...]) -> Iterator[Any]:
 
 
 def _is_field_rule(note: object) -> bool:
-    """Whether it is what `Field(pattern=...)` and the like leave in a field's metadata."""
-    return type(note).__name__ == "PydanticGeneralMetadata"
+    """Whether it is what `Field(pattern=...)` and the like leave in a field's metadata: a class of pydantic's own."""
+    return isinstance(note, at.BaseMetadata) and type(note).__module__.startswith("pydantic.")
 
 
 def _shown(note: object) -> str:

@@ -17,7 +17,7 @@ from pydantic import ConfigDict, GetCoreSchemaHandler, PydanticUserError, TypeAd
 from pydantic.errors import PydanticSchemaGenerationError
 from pydantic_core import SchemaError, SchemaSerializer, SchemaValidator, core_schema
 
-from rpcgw.api.assertions import Rule
+from rpcgw.api.rules import Rule
 from rpcgw.kernel.codec import NoJsonForm, decode, encode, encoded, find_non_finite
 from rpcgw.kernel.leniency import compile_leniency
 from rpcgw.kernel.messages import MESSAGES, Errors, follow, refused_by_type
@@ -197,7 +197,7 @@ def _made(hint: Any, parts: Mapping[type, Part]) -> _Made:
         # A class that pydantic cannot describe: perhaps a plugin can.
         adapter = TypeAdapter(_holder(hint), config=_CONFIG | {"arbitrary_types_allowed": True})
         core, used = _substituted(adapter.core_schema, parts)
-        if any(node.get("type") == "is-instance" for node in _nodes(core)):
+        if any(node.get("type") == "is-instance" and node["cls"] not in used for node in _nodes(core)):
             raise
     else:
         core, used = _substituted(adapter.core_schema, parts)
@@ -269,7 +269,7 @@ def _nodes(core: Any) -> Iterator[Mapping[str, Any]]:
 
 
 _LIBRARIES = ("pydantic", "builtins", "decimal", "fractions")
-_OURS = ("rpcgw.api.assertions", "rpcgw.api.dates")
+_OURS = ("rpcgw.api.assertions", "rpcgw.api.containers", "rpcgw.api.rules", "rpcgw.api.dates")
 """Modules whose checks are pure and known, so that a refusal may ask them for words."""
 
 
@@ -341,4 +341,4 @@ def _has_own_serializer(node: Mapping[str, Any]) -> bool:
     serializer = node.get("serialization")
     if not isinstance(serializer, Mapping) or not str(serializer.get("type")).startswith("function-"):
         return False
-    return not _stands_in(serializer.get("function"), _LIBRARIES)
+    return not _stands_in(serializer.get("function"), ("pydantic",))

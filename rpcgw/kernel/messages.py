@@ -12,7 +12,7 @@ from typing import Any
 import jsonschema_rs
 from pydantic import ValidationError
 
-from rpcgw.api.assertions import Broken
+from rpcgw.api.rules import Broken
 from rpcgw.kernel.codec import TOO_DEEP
 
 Errors = dict[str, list[str]]
@@ -121,6 +121,8 @@ _FACTS: Mapping[str, tuple[str, str]] = {
     "pattern": ("string_pattern_mismatch", "pattern"),
     "minItems": ("too_short", "min_length"),
     "maxItems": ("too_long", "max_length"),
+    "minProperties": ("too_short", "min_length"),
+    "maxProperties": ("too_long", "max_length"),
     "uniqueItems": ("unique", ""),
     "anyOf": ("no_form", ""),
     "oneOfNotValid": ("no_form", ""),
@@ -229,9 +231,16 @@ def _schema_faults(name: str, value: Any, path: list[Any]) -> list[tuple[list[An
         ]
     if name in ("enum", "const"):
         options = value if name == "enum" else [value]
-        return [([], "enum", {"expected": " or ".join(repr(option) for option in options)})]
+        return [([], "enum", {"expected": " or ".join(map(_shown, options))})]
     key, fact = _FACTS.get(name, ("", ""))
     return [([], key, {fact: value})]
+
+
+_JSON_WORDS: Mapping[object, str] = {None: "null", True: "true", False: "false"}
+
+
+def _shown(option: object) -> str:
+    return _JSON_WORDS[option] if option is None or isinstance(option, bool) else repr(option)
 
 
 def merge(said: Errors, refused: Errors, *, only_refused: bool) -> Errors:

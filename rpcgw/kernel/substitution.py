@@ -13,10 +13,10 @@ from typing import Any, Final
 from pydantic import TypeAdapter
 from pydantic_core import core_schema
 
-from rpcgw.api.assertions import Broken, Fault
-from rpcgw.api.converters import Converter, Resolver
+from rpcgw.api.converters import Converter, Loading, Resolver
 from rpcgw.api.marks import marks_of
 from rpcgw.api.problems import Problem
+from rpcgw.api.rules import Broken, Fault
 from rpcgw.kernel.signature import place_of
 
 Find = Callable[..., Any]
@@ -115,7 +115,7 @@ def _part(part: object) -> Part | None:
 
 
 def _place(part: Part) -> Any:
-    return place_of(part.find if isinstance(part, Resolving) else part.load)
+    return place_of(part.find if isinstance(part, Resolving) else part.kind)
 
 
 class Substitution:
@@ -141,7 +141,7 @@ class Substitution:
     def _walked(self, node: Any, *, nullable: bool) -> Any:
         if isinstance(node, list | tuple):
             return type(node)(self._walked(part, nullable=False) for part in node)
-        if not isinstance(node, dict):
+        if not isinstance(node, dict) or _is_converted(node):
             return node
         part = self._part_of(node)
         if part is not None:
@@ -177,6 +177,12 @@ class Substitution:
             wire,
             serialization=core_schema.plain_serializer_function_ser_schema(dump, return_schema=wire) if dump else None,
         )
+
+
+def _is_converted(node: Mapping[str, Any]) -> bool:
+    """Whether it is a converter's own, put there by an annotation."""
+    function = node.get("json_schema", {}).get("function", {}) if node.get("type") == "json-or-python" else {}
+    return isinstance(function.get("function"), Loading)
 
 
 _DATA = frozenset({"metadata", "default", "expected", "members", "config", "cls", "function"})
