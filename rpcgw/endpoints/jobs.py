@@ -105,7 +105,9 @@ def _callback_refused(services: Services, job: Job) -> str:
     url = job.request.special.callback
     if url is None or job.request.id is None:
         return ""
-    reason = "webhooks are not allowed here" if services.webhooks is None else services.webhooks.policy.refuses(url)
+    if services.webhooks is None:
+        return "webhooks are not allowed here (jobs.webhooks.allow)"
+    reason = services.webhooks.policy.refuses(url)
     return f"the callback {reason} (jobs.webhooks)" if reason else ""
 
 
