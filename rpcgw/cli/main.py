@@ -17,6 +17,7 @@ COMMANDS = {
     "methods": "rpcgw.cli.methods",
     "openrpc": "rpcgw.cli.openrpc",
     "plugins": "rpcgw.cli.plugins",
+    "process": "rpcgw.cli.process",
     "routes": "rpcgw.cli.routes",
     "serve": "rpcgw.cli.serve",
     "tools": "rpcgw.cli.tools",

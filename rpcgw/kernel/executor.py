@@ -187,8 +187,7 @@ class Executor:
 
     async def _turn(self, call: Call, policy: CachePolicy, miss: Miss) -> Hit | Turn:
         if call.ignore_cache or miss.stamp is None:
-            self._observer.event("cache.miss", method=policy.method)
-            return self._flights.alone(miss)
+            return await self._flights.lead(policy, miss)
         return await self._flights.board(policy, miss)
 
     async def _in_turn(self, turn: Turn, policy: CachePolicy, work: Coroutine[Any, Any, Performed]) -> Performed:

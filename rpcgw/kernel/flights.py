@@ -97,14 +97,34 @@ class Flights:
         """A turn that nobody waits for."""
         return Turn({}, self._leases.background, "", miss)
 
+    async def lead(self, policy: CachePolicy, miss: Miss) -> Turn:
+        """The turn to compute a result whoever else does; others wait for it where nobody has begun before."""
+        name = _lease_name(policy, miss)
+        self._observer.event("cache.miss", method=policy.method)
+        if miss.stamp is None or name in self._running:
+            return self.alone(miss)
+        turn = self._running[name] = Turn(self._running, self._leases.background, name, miss)
+        try:
+            await self._lend(turn, name)
+        except BaseException:  # as in `board`
+            turn.end()
+            raise
+        return turn
+
+    async def _lend(self, turn: Turn, name: str) -> bool:
+        """Take the lease if it is free; says whether leases can be had at all."""
+        try:
+            turn.held = await self._leases.attempt(name, self._lease_ttl)
+        except StoreError:
+            # Reads and writes of the cache tell the observer; without a lease two processes may compute.
+            return False
+        return True
+
     async def _claim(self, policy: CachePolicy, turn: Turn, name: str) -> Hit | Miss | None:
         """None where this process has the lease, or there can be none; else what another one stored, or a new stamp."""
         pause = FIRST_PAUSE
         while True:
-            try:
-                turn.held = await self._leases.attempt(name, self._lease_ttl)
-            except StoreError:
-                # Reads and writes of the cache tell the observer; without a lease two processes may compute.
+            if not await self._lend(turn, name):
                 return None
             # Even with the lease in hand: the last holder may have ended between the read and now.
             found = await self._cache.look(policy, turn.miss.slot, again=True)

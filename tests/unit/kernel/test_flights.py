@@ -175,6 +175,20 @@ async def test_who_wants_a_new_result_waits_for_nobody() -> None:
     await asyncio.gather(*calls)
 
 
+async def test_others_wait_for_a_new_result() -> None:
+    """Who asks while a result is made anew (`ignoreCache`, a warm-up) waits for it, here and in another process."""
+    mill = Mill()
+    first = CachedWorld(mill)
+    second = CachedWorld(mill, first.pool)
+    making = asyncio.create_task(first.done(*GRIND, ignore_cache=True))
+    await mill.running.wait()
+    waiting = [asyncio.create_task(world.done(*GRIND)) for world in (first, second)]
+    await asyncio.sleep(0.05)
+    mill.go.set()
+    assert [(await each).cached for each in (making, *waiting)] == [False, True, True]
+    assert mill.runs == 1
+
+
 async def test_a_worker_that_died_is_waited_for_no_longer_than_its_lease() -> None:
     """The lease of a dead worker lapses, and another computes."""
     mill = Mill()
