@@ -70,14 +70,13 @@ class AmqpQueue:
     async def consume(self, handle: Handle, concurrency: int, stopping: asyncio.Event) -> None:
         """Give out messages until told to stop; see `JobQueue`."""
         # It outlives channels: what is in hand while the broker is away goes on, beside what comes after that.
-        crew = Crew(concurrency)
-        while not stopping.is_set():
-            try:
-                await self._consume(handle, crew, concurrency, stopping)
-            except StoreError as error:
-                self._observer.event("queue.error", queue=self._name, reason=str(error))
-                await first(stopping, within=PAUSE)
-        await crew.finish()
+        async with Crew(concurrency) as crew:
+            while not stopping.is_set():
+                try:
+                    await self._consume(handle, crew, concurrency, stopping)
+                except StoreError as error:
+                    self._observer.event("queue.error", queue=self._name, reason=str(error))
+                    await first(stopping, within=PAUSE)
 
     async def _consume(self, handle: Handle, crew: Crew, concurrency: int, stopping: asyncio.Event) -> None:
         """One channel's life: until the end, or until the channel is lost."""

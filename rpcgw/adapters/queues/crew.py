@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine
-from typing import Any
+from types import TracebackType
+from typing import Any, Self
 
 
 class Crew:
-    """So many tasks at a time."""
+    """So many tasks at a time. As a context it waits for them at its end; after an error they are cancelled."""
 
     def __init__(self, size: int) -> None:
         self._size = size
@@ -38,15 +39,23 @@ class Crew:
         self._changed.set()
 
     async def finish(self) -> None:
-        """Wait for all; where that wait is cancelled, so are they, and they have ended when it returns."""
+        """Wait for all."""
+        while self._tasks:
+            await asyncio.wait(self._tasks)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         try:
-            while self._tasks:
-                await asyncio.wait(self._tasks)
-        except asyncio.CancelledError:
+            if kind is None:
+                await self.finish()
+        finally:
             for task in self._tasks:
                 task.cancel()
             await asyncio.gather(*self._tasks, return_exceptions=True)
-            raise
 
 
 async def first(*events: asyncio.Event, within: float | None = None) -> None:

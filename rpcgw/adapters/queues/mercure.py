@@ -8,8 +8,8 @@ whose worker dies is not run again, unlike in the other queues. All updates are 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
-from typing import Final
+from collections.abc import Coroutine, Mapping
+from typing import Any, Final
 from urllib.parse import urlencode, urlsplit, urlunsplit
 from uuid import uuid4
 
@@ -62,22 +62,25 @@ class MercureQueue:
 
     async def consume(self, handle: Handle, concurrency: int, stopping: asyncio.Event) -> None:
         """Give out requests until told to stop; see `JobQueue`, and what a hub cannot do."""
-        crew, events = Crew(concurrency), Events()
-        while not stopping.is_set():
-            reading = asyncio.ensure_future(self._read(handle, crew, events, stopping))
-            stop = asyncio.ensure_future(stopping.wait())
-            try:
-                await asyncio.wait({reading, stop}, return_when=asyncio.FIRST_COMPLETED)
-                if reading.done():
-                    reading.result()
-            except (SendError, ValueError) as error:
-                self._observer.event("queue.error", queue=self._prefix, reason=str(error))
-                await first(stopping, within=events.retry or PAUSE)
-            finally:
-                for task in (reading, stop):
-                    task.cancel()
-                await asyncio.gather(reading, stop, return_exceptions=True)
-        await crew.finish()
+        events = Events()
+        async with Crew(concurrency) as crew:
+            while not stopping.is_set():
+                try:
+                    await self._until_stopped(self._read(handle, crew, events, stopping), stopping)
+                except (SendError, ValueError) as error:
+                    self._observer.event("queue.error", queue=self._prefix, reason=str(error))
+                    await first(stopping, within=events.retry or PAUSE)
+
+    async def _until_stopped(self, reading: Coroutine[Any, Any, None], stopping: asyncio.Event) -> None:
+        tasks = [asyncio.ensure_future(each) for each in (reading, stopping.wait())]
+        try:
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            if tasks[0].done():
+                tasks[0].result()
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _read(self, handle: Handle, crew: Crew, events: Events, stopping: asyncio.Event) -> None:
         """One subscription's life; a later one begins where it ended."""

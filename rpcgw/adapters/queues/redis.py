@@ -94,13 +94,11 @@ class RedisQueue:
 
     async def consume(self, handle: Handle, concurrency: int, stopping: asyncio.Event) -> None:
         """Give out entries until told to stop; see `JobQueue`."""
-        crew = Crew(concurrency)
-        async with self._beating(stopping):
+        async with self._beating(stopping), Crew(concurrency) as crew:
             while await crew.until_free(stopping):
                 for entry, count in await self._next(crew.free, stopping):
                     self._held.add(entry[0])
                     crew.begin(self._do(handle, entry, count))
-            await crew.finish()
         with suppress(StoreError):
             await self._ask(self._script(_LEAVE, GROUP, self._consumer))
 
