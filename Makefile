@@ -66,6 +66,10 @@ contract: setup ## show each clause of docs/contract.md with its tests, and run 
 contract-mutants: setup ## see that each clause's tests turn red when the clause is broken
 	@.venv/bin/python -m scripts.contract_mutants $(ARGS)
 
+.PHONY: acceptance
+acceptance: setup ## run the tests of docs/acceptance/ and write docs/acceptance.md: what was sent, what came back
+	@.venv/bin/python -m scripts.acceptance $(ARGS)
+
 .PHONY: conformance
 conformance: setup ## run the official MCP conformance suite, against a daemon of its own or URL=http://localhost:...
 	@scripts/conformance.sh $(URL)

@@ -23,7 +23,7 @@ def said(tmp_path_factory: pytest.TempPathFactory) -> tuple[int, str]:
 
 
 def test_nothing_fails_but_what_the_baselines_expect(said: tuple[int, str]) -> None:
-    """Exit 0: what a server that offers tools only cannot do fails, nothing else, and nothing of that passes."""
+    """A-MCP-46: exit 0: what a server that offers tools only cannot do fails, nothing else, and nothing of that passes."""
     code, text = said
     assert code == 0, text
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.acceptance import Note, run_noted
 from tests.support.clients import CLIENTS, ERAS, MODERN, OfficialClient, inspect, talk
 from tests.support.daemon import RPCGW, Daemon
 from tests.support.mcp import Stateless
@@ -110,9 +111,14 @@ def hold_the_mistakes(report: dict[str, Any]) -> None:
 
 
 @every_client
-def test_a_client_lists_and_calls(client: OfficialClient, reports: Reports, listed: Any, expected: Any) -> None:
-    """Each official client negotiates its revision, sees the tools, and gets the value that a bare request gets."""
+def test_a_client_lists_and_calls(
+    client: OfficialClient, reports: Reports, listed: Any, expected: Any, record_property: Note
+) -> None:
+    """A-MCP-47: each negotiates its revision, sees the tools, and gets the value that a bare request gets."""
     seen = reports[client.name].result()
+    run_noted(
+        record_property, client.name, 0, json.dumps({name: seen[name] for name in ("protocol", "server", "tools")})
+    )
     assert seen["protocol"] == client.revision
     assert seen["tools"] == list(listed["en"])
     hold_a_call(seen, expected)
@@ -149,7 +155,7 @@ def test_a_client_over_standard_input_and_output(
 
 @every_era
 def test_the_inspector_finds_no_fault_with_the_tools(era: str, inspections: Any, listed: Any) -> None:
-    """A-TOOLS-3: the Inspector's strict listing, which exits 6 where a schema is not portable, accepts every tool."""
+    """A-MCP-45, A-MCP-47: the Inspector's strict listing, which exits 6 where a schema is not portable, accepts every tool."""
     said = inspections[era, "list"].result()
     assert [tool["name"] for tool in said["result"]["tools"]] == list(listed["en"])
 

@@ -13,7 +13,7 @@ from tests.support.daemon import ROOT
 HOSTS = re.compile(rb"(pypi|pythonhosted|npmjs)\.org\b|proxy\.golang\.")
 TARGETS = [
     *("setup", "serve", "test"),
-    *("ci", "lint", "types", "layers", "format", "contract", "contract-mutants", "conformance"),
+    *("ci", "lint", "types", "layers", "format", "contract", "contract-mutants", "acceptance", "conformance"),
     *("bench", "wheel", "clean", "lock"),
 ]
 

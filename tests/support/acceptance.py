@@ -1,0 +1,110 @@
+"""Notes what goes over the wire, for docs/acceptance.md: a client that records its exchanges with pytest.
+
+    def test_something(wire: Wire) -> None:
+        \"\"\"A-MCP-07: the promise.\"\"\"
+        assert wire.get("/mcp").status == 405
+
+What differs from run to run is replaced by words, so that the document changes only when the product does.
+"""
+
+from __future__ import annotations
+
+import http.client
+import re
+from collections.abc import Callable, Mapping, Sequence
+
+from tests.support.http import Answer, Client
+
+LONGEST = 700
+BORING = {"content-length", "server", "date", "connection"}
+EVERYWHERE = {"content-type: application/json"}
+TOLD = {
+    "allow", "access-control-allow-origin", "access-control-allow-methods", "access-control-allow-headers",
+    "access-control-expose-headers", "content-type", "content-language", "mcp-session-id", "vary", "www-authenticate",
+    "x-accel-buffering",
+}  # fmt: skip
+"""Headers of answers that are shown."""
+WORDS = (
+    (re.compile(r"\b[0-9a-f]{32}\b"), "<id>"),
+    (re.compile(r"(localhost|127\.0\.0\.1|\[::1\]):\d{4,5}\b"), r"\1:8080"),
+    (re.compile(r"/tmp/[\w./-]*?/(?=plugins|gateway)"), ""),
+)
+
+Note = Callable[[str, object], None]
+
+
+class Wire(Client):
+    """A `Client` that notes each exchange. `note` is pytest's `record_property`."""
+
+    def __init__(self, url: str, note: Note) -> None:
+        super().__init__(url)
+        self._note = note
+
+    def request(
+        self, method: str, path: str, body: bytes | str | None = None, headers: Mapping[str, str] | None = None
+    ) -> Answer:
+        """Send one request as `Client` does."""
+        answer = super().request(method, path, body, headers)
+        content = body.encode() if isinstance(body, str) else body or b""
+        self._record(f"{method} {path}", (headers or {}).items(), content, answer)
+        return answer
+
+    def send(self, data: bytes) -> Answer:
+        """Send a raw request on a connection of its own, byte for byte."""
+        answer = send(self, data)
+        head, _, content = data.partition(b"\r\n\r\n")
+        first, *fields = head.decode("utf-8", "backslashreplace").split("\r\n")
+        pairs = [(name, value.strip()) for name, _, value in (field.partition(":") for field in fields)]
+        self._record(first.removesuffix(" HTTP/1.1"), pairs, content, answer)
+        return answer
+
+    def _record(self, first: str, headers: object, content: bytes, answer: Answer) -> None:
+        assert hasattr(headers, "__iter__")
+        fields = [f"{name}: {value}" for name, value in headers if name.lower() not in BORING]
+        request = [first, *(field for field in fields if field.lower() not in EVERYWHERE | {"host: localhost"})]
+        told = [f"{name}: {value}" for name, value in answer.headers if name.lower() in TOLD]
+        lines = [field for field in told if field.lower() not in EVERYWHERE]
+        self._note(
+            "exchange",
+            {
+                "request": legible([*request, *([shortened(content)] if content else [])]),
+                "status": answer.status,
+                "answer": legible([*lines, *([shortened(answer.body)] if answer.body else [])]),
+            },
+        )
+
+
+def run_noted(note: Note, command: str, code: int | None, said: str) -> None:
+    """Note a command instead of a request: what was run, how it ended, what it said."""
+    note(
+        "exchange", {"request": legible([f"$ {command}"]), "status": f"exit {code}", "answer": legible([said.strip()])}
+    )
+
+
+def send(client: Client, data: bytes, *, pieces: int = 0) -> Answer:
+    """Send a raw request on a connection of its own, in pieces of so many bytes where asked for."""
+    with client.socket() as connection:
+        for start in range(0, len(data), pieces or len(data)):
+            connection.sendall(data[start : start + (pieces or len(data))])
+        response = http.client.HTTPResponse(connection, method=data.partition(b" ")[0].decode())
+        response.begin()
+        with response:
+            return Answer(response.status, tuple(response.getheaders()), response.read())
+
+
+def shortened(content: bytes) -> str:
+    """Return a body as text, the middle of a long one left out."""
+    text = content.decode("utf-8", "backslashreplace")
+    text = "".join(letter if letter.isprintable() or letter == "\n" else ascii(letter)[1:-1] for letter in text)
+    if len(text) <= LONGEST:
+        return text
+    half = LONGEST // 2
+    return f"{text[:half]} ... {len(text) - LONGEST} characters ... {text[-half:]}"
+
+
+def legible(lines: Sequence[str]) -> str:
+    """Return lines as one text in which nothing differs from run to run."""
+    text = "\n".join(lines)
+    for pattern, word in WORDS:
+        text = pattern.sub(word, text)
+    return text.replace("```", "'''")
