@@ -24,6 +24,7 @@ class Events:
     def __init__(self, longest: int = 16_777_216) -> None:
         self._longest = longest
         self._rest = b""
+        self._size = 0
         self._data: list[str] = []
         self._name = ""
         self.last_id = ""
@@ -40,12 +41,18 @@ class Events:
         end = len(whole) - 1 if whole.endswith(b"\r") else len(whole)
         *lines, rest = _LINE.split(whole[:end])
         self._rest = rest + whole[end:]
-        if len(self._rest) + sum(map(len, self._data)) > self._longest:
-            raise ValueError(f"an event is longer than {self._longest} bytes")
         for line in lines:
+            self._grow(len(line))
             event = self._line(line.decode("utf-8", "replace"))
             if event is not None:
                 yield event
+        if self._size + len(self._rest) > self._longest:
+            self._grow(len(self._rest))
+
+    def _grow(self, size: int) -> None:
+        self._size += size
+        if self._size > self._longest:
+            raise ValueError(f"an event is longer than {self._longest} bytes")
 
     def _line(self, line: str) -> Event | None:
         if not line:
@@ -64,5 +71,5 @@ class Events:
 
     def _dispatched(self) -> Event | None:
         data, name = self._data, self._name
-        self._data, self._name = [], ""
+        self._data, self._name, self._size = [], "", 0
         return Event("\n".join(data), self.last_id, name or "message") if data else None

@@ -151,7 +151,7 @@ async def test_refused_at_the_connection(serve: Serve) -> None:
     finally:
         await client.close()
     assert came == []
-    assert {address for address, _ in asked} <= {"127.0.0.1", "::1", "::ffff:127.0.0.1"}
+    assert {address for address, _ in asked} <= {"127.0.0.1", "::1", "::ffff:7f00:1"}
 
 
 async def test_the_body_is_not_read(serve: Serve, client: Client) -> None:
