@@ -84,6 +84,7 @@ class MercureQueue:
 
     async def _read(self, handle: Handle, crew: Crew, events: Events, stopping: asyncio.Event) -> None:
         """One subscription's life; a later one begins where it ended."""
+        events.restart()
         separator = "&" if urlsplit(self._hub).query else "?"
         url = f"{self._hub}{separator}{urlencode({'topic': self._topic('request')})}"
         resumed = {"Last-Event-ID": events.last_id} if events.last_id else {}

@@ -42,16 +42,18 @@ class Events:
         *lines, rest = _LINE.split(whole[:end])
         self._rest = rest + whole[end:]
         for line in lines:
-            self._grow(len(line))
             event = self._line(line.decode("utf-8", "replace"))
             if event is not None:
                 yield event
-        if self._size + len(self._rest) > self._longest:
-            self._grow(len(self._rest))
+        self._check(len(self._rest))
 
-    def _grow(self, size: int) -> None:
-        self._size += size
-        if self._size > self._longest:
+    def restart(self) -> None:
+        """A new connection begins: what the former one left incomplete is void."""
+        self._rest = b""
+        self._dispatched()
+
+    def _check(self, more: int) -> None:
+        if self._size + more > self._longest:
             raise ValueError(f"an event is longer than {self._longest} bytes")
 
     def _line(self, line: str) -> Event | None:
@@ -60,6 +62,8 @@ class Events:
         field, _, value = line.partition(":")
         value = value.removeprefix(" ")
         if field == "data":
+            self._check(len(value))
+            self._size += len(value)
             self._data.append(value)
         elif field == "event":
             self._name = value

@@ -54,13 +54,21 @@ def test_retry(text: bytes, retry: float | None) -> None:
     [
         pytest.param(b"data: " + b"x" * 50, id="a line"),
         pytest.param(b"data: " + b"x" * 50 + b"\n", id="a line that ends"),
-        pytest.param(b"data: 12345678\n" * 5, id="many lines"),
+        pytest.param(b"data: 12345678\n" * 8, id="many lines"),
     ],
 )
 def test_without_end(text: bytes) -> None:
     """An event that does not end is an error, not memory."""
     with pytest.raises(ValueError, match="longer than 50 bytes"):
         list(Events(longest=50).feed(text))
+
+
+def test_a_new_connection() -> None:
+    """What a broken connection left incomplete is void; the last id is kept."""
+    events = Events()
+    assert list(events.feed(b"id: 1\ndata: half\nda")) == []
+    events.restart()
+    assert list(events.feed(b"data: whole\n\n")) == [Event("whole", "1")]
 
 
 def test_many_events() -> None:
