@@ -21,7 +21,7 @@ from urllib.parse import urlsplit
 from uuid import UUID
 
 from rpcgw.api.containers import Each, Fields, Unique
-from rpcgw.api.rules import Rule
+from rpcgw.api.rules import Rule, literal
 
 Scalar = str | int | float | bool | None
 
@@ -94,7 +94,7 @@ class Url(Rule):
 
     def keywords(self) -> Mapping[str, Any]:
         """The format's name, and how it begins."""
-        return {"format": "uri", "pattern": f"^({'|'.join(map(re.escape, self.schemes))})://"}
+        return {"format": "uri", "pattern": f"^({'|'.join(map(literal, self.schemes))})://"}
 
     def facts(self) -> Mapping[str, object]:
         """Which schemes."""

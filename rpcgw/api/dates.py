@@ -10,7 +10,7 @@ from types import NoneType
 from typing import Any, get_args
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from rpcgw.api.rules import Broken, Fault
+from rpcgw.api.rules import Broken, Fault, literal
 
 _DIRECTIVES: Mapping[str, str] = {
     "d": r"(0[1-9]|[12]\d|3[01])",
@@ -59,7 +59,7 @@ class DateFormat:
 
     def example(self, kind: type) -> str:
         """A text as it is wanted."""
-        return self.show(_of_kind(_SAMPLE, kind))
+        return self.show(_of_kind(_SAMPLE.replace(tzinfo=self._zone or UTC), kind))
 
     def show(self, value: date | time) -> str:
         """The text of a value."""
@@ -165,7 +165,7 @@ def _pattern(form: str) -> str:
     def translate(found: re.Match[str]) -> str:
         directive = found[1]
         if directive is None:
-            return re.escape(found[0])
+            return literal(found[0])
         if directive not in _DIRECTIVES:
             known = " ".join(f"%{known}" for known in _DIRECTIVES)
             raise TypeError(f"DateFormat: {form!r} holds %{directive}; only {known} mean the same everywhere")

@@ -6,6 +6,7 @@ has nothing against a number, whose type is another's business.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, ClassVar, NamedTuple
 
@@ -71,6 +72,14 @@ class Rule:
 
     def __get_pydantic_json_schema__(self, core: Any, handler: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
         return joined(handler(core), self.keywords())
+
+
+def literal(text: str) -> str:
+    """A pattern for a text as it stands, in the syntax that JSON Schema's readers share."""
+    return _SPECIAL.sub(r"\\\g<0>", text)
+
+
+_SPECIAL = re.compile(r"[\\^$.|?*+()\[\]{}]")
 
 
 def joined(schema: dict[str, Any], keywords: Mapping[str, Any]) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from pydantic import ValidationError
 
 from rpcgw.api.rules import Broken
 from rpcgw.kernel.codec import TOO_DEEP
+from rpcgw.kernel.rewrite import DECIMAL
 
 Errors = dict[str, list[str]]
 """Texts by path: `items[0].price` -> what is wrong there, in the order found."""
@@ -69,6 +70,7 @@ MESSAGES: Texts = {
     "enum": "must be {expected}",
     "literal_error": "must be {expected}",
     "unique": "must not hold the same item twice",
+    "bad_key": "has a key that is not allowed",
     "no_form": "must have one of the advertised forms",
     "not_allowed": "is not allowed",
     "predicate_failed": "is not allowed",
@@ -125,8 +127,8 @@ _FACTS: Mapping[str, tuple[str, str]] = {
     "maxProperties": ("too_long", "max_length"),
     "uniqueItems": ("unique", ""),
     "anyOf": ("no_form", ""),
-    "oneOfNotValid": ("no_form", ""),
-    "oneOfMultipleValid": ("no_form", ""),
+    "oneOf": ("no_form", ""),
+    "propertyNames": ("bad_key", ""),
     "falseSchema": ("not_allowed", ""),
     "not": ("not_allowed", ""),
 }
@@ -143,7 +145,7 @@ _TYPES: Mapping[str, str] = {
 }
 """A JSON type's message where a value is not of it."""
 
-_UNCLEAR = frozenset({"anyOf", "oneOfNotValid", "oneOfMultipleValid", "not", "minItems", "maxItems", "falseSchema"})
+_UNCLEAR = frozenset({"anyOf", "oneOf", "propertyNames", "not", "minItems", "maxItems", "falseSchema"})
 """Keywords whose faults say little: the type behind them has better words."""
 
 
@@ -204,15 +206,55 @@ def refused_by_schema(
     """What a schema says of named arguments, by path, and the arguments of which it has little to say."""
     errors: Errors = {}
     unclear: set[Any] = set()
+    listed: dict[str, str] = {}
     for fault in faults:
-        path = list(fault.instance_path)
         kind = fault.kind
-        name = kind.name
-        if name in _UNCLEAR or (name == "type" and len(kind.value) > 1):
-            unclear.update(path[:1])
-        for more, key, facts in _schema_faults(name, kind.value, path):
-            add(errors, show_path([*path, *more]), say(key, facts, fault.message if key not in texts else key, texts))
-    return errors, unclear
+        if kind.name in _UNCLEAR or (kind.name == "type" and len(kind.value) > 1):
+            unclear.update(fault.instance_path[:1])
+        for steps, name, value in _told(fault):
+            for more, key, facts in _schema_faults(name, value, steps):
+                path, text = show_path([*steps, *more]), say(key, facts, fault.message, texts)
+                add(errors, path, text)
+                if key == "enum":
+                    listed[path] = text
+    # Where values are listed nobody need be told of their type.
+    return errors | {path: [text] for path, text in listed.items()}, unclear
+
+
+_Told = tuple[list[Any], str, Any]
+"""Path, keyword, and the keyword's value."""
+
+
+def _told(fault: jsonschema_rs.ValidationError) -> list[_Told]:
+    """A fault, or those of the members of a union that the value comes nearest to."""
+    path, kind = list(fault.instance_path), fault.kind
+    if kind.name not in ("anyOf", "oneOf"):
+        return [(path, kind.name, kind.value)]
+    branches = [[each for inner in branch for each in _told(inner)] for branch in kind.value]
+    typed = [branch for branch in branches if branch and not _names(branch, path, ("type",))]
+    if typed:
+        return _nearest(typed)
+    types = [each for branch in branches for expected in _names(branch, path, ("type",)) for each in expected]
+    types = [each for each in dict.fromkeys(types) if each != "null"]
+    return [(path, "type", types)] if types else [(path, kind.name, None)]
+
+
+def _names(branch: list[_Told], path: list[Any] | None, names: tuple[str, ...]) -> list[Any]:
+    """The values of these keywords at a path, or at any for None."""
+    return [value for steps, name, value in branch if name in names and path in (None, steps)]
+
+
+def _nearest(branches: list[list[_Told]]) -> list[_Told]:
+    """Members that a constant does not rule out, else what the constants may be: they tell the members apart."""
+    open_ones = [branch for branch in branches if not _names(branch, None, ("const", "enum"))]
+    if open_ones or len(branches) == 1:
+        return [told for branch in open_ones or branches for told in branch]
+    options: dict[str, tuple[list[Any], list[Any]]] = {}
+    for steps, name, value in (told for branch in branches for told in branch):
+        if name in ("const", "enum"):
+            known = options.setdefault(show_path(steps), (steps, []))[1]
+            known += [each for each in ([value] if name == "const" else value) if each not in known]
+    return [(steps, "enum", known) for steps, known in options.values()]
 
 
 def _schema_faults(name: str, value: Any, path: list[Any]) -> list[tuple[list[Any], str, Mapping[str, Any]]]:
@@ -222,19 +264,19 @@ def _schema_faults(name: str, value: Any, path: list[Any]) -> list[tuple[list[An
         key = "extra_forbidden" if path else "unknown_parameter"
         return [([unexpected], key, {}) for unexpected in value]
     if name == "type":
-        return [
-            (
-                [],
-                _TYPES.get(value[0], "wrong_type") if len(value) == 1 else "wrong_type",
-                {"expected": " or ".join(sorted(value))},
-            )
-        ]
+        several = {"expected": " or ".join(sorted(value))}
+        return [([], _TYPES.get(value[0], "wrong_type") if len(value) == 1 else "wrong_type", several)]
     if name in ("enum", "const"):
         options = value if name == "enum" else [value]
         return [([], "enum", {"expected": " or ".join(map(_shown, options))})]
+    if name == "pattern" and value in _PATTERNS:
+        return [([], _PATTERNS[value], {})]
     key, fact = _FACTS.get(name, ("", ""))
-    return [([], key, {fact: value})]
+    return [([], key, {fact: int(value) if isinstance(value, float) and value.is_integer() else value})]
 
+
+_PATTERNS: Mapping[str, str] = {r"\S": "not_blank", DECIMAL: "decimal_parsing"}
+"""Patterns that have a name."""
 
 _JSON_WORDS: Mapping[object, str] = {None: "null", True: "true", False: "false"}
 

@@ -14,6 +14,9 @@ JsonSchema = dict[str, Any]
 COMPONENTS = "#/components/schemas/"
 DEFS = "#/$defs/"
 
+DECIMAL = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
+"""The pattern of a Decimal's text."""
+
 _ONE = frozenset(
     {
         "items",

@@ -25,11 +25,10 @@ from rpcgw.kernel.components import (
     redirected,
 )
 from rpcgw.kernel.conversion import Codec
-from rpcgw.kernel.rewrite import COMPONENTS, DEFS, JsonSchema, parts, rewrite, widen
+from rpcgw.kernel.rewrite import COMPONENTS, DECIMAL, DEFS, JsonSchema, parts, rewrite, widen
 
 _ORIGIN = "x-rpcgw-origin"
 _MODES = {"in": "validation", "out": "serialization"}
-_DECIMAL = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 _INTEGER_KEY = r"^-?(0|[1-9][0-9]*)$"
 _KEY_FORMATS = {"uuid": "uuid", "date": "date", "datetime": "date-time"}
 _LITERAL_TYPES = {str: "string", int: "integer", bool: "boolean"}
@@ -243,7 +242,7 @@ class _Generator(GenerateJsonSchema):
         made = super().decimal_schema(schema)
         for branch in made.get("anyOf", ()):
             if branch.get("type") == "string":
-                branch["pattern"] = _DECIMAL
+                branch["pattern"] = DECIMAL
         return made
 
     def bytes_schema(self, schema: core_schema.BytesSchema) -> JsonSchema:
