@@ -7,7 +7,7 @@ is read: guards and tokens are checked on it alone. Values made for each request
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -26,6 +26,22 @@ class Headers(Protocol):
 
     def getall(self, name: str, default: list[str], /) -> list[str]:
         """Every value of a field in order, or `default`."""
+
+
+class Fields:
+    """`Headers` of a request that came by no wire, each once."""
+
+    def __init__(self, fields: Mapping[str, str]) -> None:
+        self._fields = {name.lower(): value for name, value in fields.items()}
+
+    def get(self, name: str, /) -> str | None:
+        """The value of a field, or None."""
+        return self._fields.get(name.lower())
+
+    def getall(self, name: str, default: list[str], /) -> list[str]:
+        """Every value of a field, or `default`."""
+        value = self.get(name)
+        return default if value is None else [value]
 
 
 class Head(msgspec.Struct, frozen=True):

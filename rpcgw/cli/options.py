@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -41,6 +42,20 @@ def environment_option(command: _Command) -> _Command:
 def json_option(command: _Command) -> _Command:
     """`--json`: for programs."""
     return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(command)
+
+
+def token_option(command: _Command) -> _Command:
+    """`--token-env NAME`: a token never stands on a command line, where every process of the machine can read it."""
+    return click.option("--token-env", metavar="NAME", help="The environment variable that holds the token.")(command)
+
+
+def token_of(variable: str | None) -> str | None:
+    """The token in an environment variable; None where none is named."""
+    if variable is None:
+        return None
+    if variable not in os.environ:
+        raise click.BadParameter(f"there is no environment variable {variable}", param_hint="--token-env")
+    return os.environ[variable]
 
 
 def _found(_ctx: click.Context, _param: click.Parameter, value: str | None) -> str:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import sys
-from collections.abc import Mapping
 
 import click
 import msgspec
@@ -13,12 +11,12 @@ import msgspec
 from rpcgw.api.errors import ConfigError
 from rpcgw.api.marks import DEFAULT_GROUP
 from rpcgw.cli.compiled import compiled
-from rpcgw.cli.options import UnknownNameError, config_option, environment_option
+from rpcgw.cli.options import UnknownNameError, config_option, environment_option, token_of, token_option
 from rpcgw.cli.problems import PROBLEMS, print_problems
 from rpcgw.daemon.runtime import open_runtime
 from rpcgw.daemon.telemetry import command_telemetry
 from rpcgw.endpoints import rpc
-from rpcgw.exchange import Entrance, Head, Inbound, Reply
+from rpcgw.exchange import Entrance, Fields, Head, Inbound, Reply
 from rpcgw.gateway.listing import version_number
 from rpcgw.gateway.model import Gateway, RpcRoute
 from rpcgw.kernel.ports import Observer
@@ -31,7 +29,7 @@ _EMPTY_BATCH = "[]"
 @environment_option
 @click.option("--group", default=DEFAULT_GROUP, show_default=True, help="The API group whose /rpc endpoint answers.")
 @click.option("--ver", "version", default="v1", show_default=True, help="The API version.")
-@click.option("--token-env", metavar="NAME", help="The environment variable that holds the token.")
+@token_option
 @click.argument("request", metavar="[JSON|-]", default=_EMPTY_BATCH)
 def command(
     config: str, environment: str | None, group: str, version: str, token_env: str | None, request: str
@@ -40,7 +38,7 @@ def command(
 
     The answer goes to standard output, an error too: the status is 0 wherever there is an answer.
     """
-    token = _token(token_env)
+    token = token_of(token_env)
     body = sys.stdin.buffer.read() if request == "-" else request.strip('"').encode("utf-8", "surrogateescape")
     gateway = compiled(config, environment)
     route = _route(gateway, group)
@@ -48,7 +46,7 @@ def command(
     if number is None:
         raise click.BadParameter(f"{version!r} is no version; write v1", param_hint="--ver")
     name = gateway.settings.security_of(group).token_name
-    head = Head("POST", _path(route, number), "", Fields({} if token is None else {name.lower(): token}), unix=True)
+    head = Head("POST", _path(route, number), "", Fields({} if token is None else {name: token}), unix=True)
     try:
         with command_telemetry(gateway) as observer:
             answer = asyncio.run(_answer(gateway, observer, route, Inbound(head, body)))
@@ -57,30 +55,6 @@ def command(
         raise click.exceptions.Exit(PROBLEMS) from None
     if answer:
         click.echo(msgspec.json.format(answer, indent=2))
-
-
-class Fields:
-    """The header fields of a request that came by no wire; names are in lower case."""
-
-    def __init__(self, fields: Mapping[str, str]) -> None:
-        self._fields = dict(fields)
-
-    def get(self, name: str, /) -> str | None:
-        """The value of a field, or None."""
-        return self._fields.get(name.lower())
-
-    def getall(self, name: str, default: list[str], /) -> list[str]:
-        """Every value of a field, or `default`."""
-        value = self.get(name)
-        return default if value is None else [value]
-
-
-def _token(variable: str | None) -> str | None:
-    if variable is None:
-        return None
-    if variable not in os.environ:
-        raise click.BadParameter(f"there is no environment variable {variable}", param_hint="--token-env")
-    return os.environ[variable]
 
 
 def _route(gateway: Gateway, group: str) -> RpcRoute:

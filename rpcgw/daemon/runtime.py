@@ -23,6 +23,8 @@ from rpcgw.kernel.ports import Clock, Ids, Observer, Pool
 from rpcgw.kernel.substitution import Find
 from rpcgw.kernel.threads import Threads, nobody
 
+HOST_CLOCK = HostClock()
+
 
 @dataclass(frozen=True, slots=True)
 class Runtime:
@@ -39,7 +41,12 @@ class Runtime:
 
 @asynccontextmanager
 async def open_runtime(
-    gateway: Gateway, observer: Observer, exhausted: Callable[[], None] = nobody
+    gateway: Gateway,
+    observer: Observer,
+    exhausted: Callable[[], None] = nobody,
+    *,
+    clock: Clock = HOST_CLOCK,
+    opener: Callable[[str, str], Pool] = open_pool,
 ) -> AsyncIterator[Runtime]:
     """Open everything that calls need; close it in the opposite order.
 
@@ -47,17 +54,19 @@ async def open_runtime(
         gateway: What was compiled.
         observer: Who is told what happens.
         exhausted: Called when sync procedures are stuck beyond repair: the process should be replaced.
+        clock: The time that calls, caches and sessions go by.
+        opener: Makes a pool of its URL and the state directory.
 
     Raises:
         ConfigError: A procedure cannot be made of what its plugin provides.
         Exception: whatever a plugin's lifespan raises.
     """
     settings = gateway.settings
-    clock, ids = HostClock(), RandomIds()
+    ids = RandomIds()
     async with AsyncExitStack() as stack:
         pools: dict[str, Pool] = {}
         for name, pool_settings in settings.pools.items():
-            pools[name] = open_pool(pool_settings.url, settings.state_dir)
+            pools[name] = opener(pool_settings.url, settings.state_dir)
             stack.push_async_callback(pools[name].close)
         cache = CacheControl(ids, observer)
         made = await _made(gateway, stack, cache)

@@ -29,7 +29,7 @@ from rpcgw.exchange import Entrance
 from rpcgw.gateway.model import Gateway
 from rpcgw.kernel.ports import Pool, Revocations, StoreError
 
-__all__ = ["Generation", "compile_gateway", "compile_generation"]
+__all__ = ["Generation", "compile_gateway", "compile_generation", "entrances"]
 
 
 def compile_generation(options: Options) -> Compiled | Sequence[Problem]:
@@ -101,7 +101,7 @@ class Generation:
                 open_deferral(runtime) as deferral,
             ):
                 yield Running(
-                    entrances=_entrances(runtime, revocations, deferral),
+                    entrances=entrances(runtime, revocations, deferral),
                     report=told.observer.event,
                     parts=partial(_parts, runtime),
                     scrape=ActiveSessions(runtime.pool, runtime.clock).beside(told.scrape),
@@ -131,8 +131,8 @@ def _end_worker() -> None:
     signal.raise_signal(signal.SIGTERM)
 
 
-def _entrances(runtime: Runtime, revocations: Revocations, deferral: Deferral) -> list[Entrance]:
-    """Every path of every endpoint."""
+def entrances(runtime: Runtime, revocations: Revocations, deferral: Deferral | None = None) -> list[Entrance]:
+    """Every path of every endpoint; without `deferral`, calls with a callback are refused."""
     gateway = runtime.gateway
     sessions = Sessions(runtime.pool, runtime.clock, runtime.ids, runtime.observer, revocations)
     for_rpc = rpc.Services(runtime.executor, runtime.ids, runtime.clock, runtime.observer, deferral=deferral)

@@ -9,7 +9,8 @@ from __future__ import annotations
 import logging
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
@@ -89,16 +90,38 @@ class Log:
 
     def install(self) -> None:
         """Send what structlog and stdlib logging are given through this log, from now on and for the whole process."""
-        structlog.configure(
-            processors=[self._finish],
-            wrapper_class=structlog.make_filtering_bound_logger(self.level),
-            logger_factory=lambda *_: _Nowhere(),
-            cache_logger_on_first_use=True,
-        )
+        self._configure(cached=True)
         root = logging.getLogger()
         root.handlers[:] = [_Handler(self)]
         root.setLevel(self.level)
         logging.captureWarnings(capture=True)
+
+    @contextmanager
+    def beside(self) -> Iterator[None]:
+        """Hear what structlog and stdlib logging are given until the block ends, beside whoever hears it already."""
+        configured, before = structlog.is_configured(), structlog.get_config()
+        root, handler = logging.getLogger(), _Handler(self)
+        level = root.level
+        self._configure(cached=False)
+        root.addHandler(handler)
+        root.setLevel(min(level, self.level))
+        try:
+            yield
+        finally:
+            root.setLevel(level)
+            root.removeHandler(handler)
+            if configured:
+                structlog.configure(**before)
+            else:
+                structlog.reset_defaults()
+
+    def _configure(self, *, cached: bool) -> None:
+        structlog.configure(
+            processors=[self._finish],
+            wrapper_class=structlog.make_filtering_bound_logger(self.level),
+            logger_factory=lambda *_: _Nowhere(),
+            cache_logger_on_first_use=cached,
+        )
 
     def _finish(self, _: object, level: str, fields: Any) -> Any:
         """The last of structlog's processors: the line is written here, and nothing is left for its logger to do."""
