@@ -342,7 +342,7 @@ def test_arguments_that_headers_repeat(wire: Wire, record_property: Note) -> Non
     unsound = DEMO.replace("region: Annotated[str,", "region: Annotated[list[str],")
     assert unsound != DEMO
     said = refusal(config=CONFIG, routes=ROUTES, plugins={**PLUGINS, "demo.py": unsound})
-    run_noted(record_property, "rpcgw serve", said.code, "\n".join(line for line in said.about("mcp-header")))
+    run_noted(record_property, "$ rpcgw serve", said.code, "\n".join(line for line in said.about("mcp-header")))
     assert said.code == 78
     assert said.about("mcp-header", "Demo.region", "demo.py")
 
@@ -740,7 +740,7 @@ def test_names_are_portable(wire: Wire, record_property: Note) -> None:
         with folder(**files) as place:
             done = cli("check", "-c", "gateway.yaml", cwd=place)
         told = [line for line in done.stderr.splitlines() if "named.py" in line]
-        run_noted(record_property, "rpcgw check", done.returncode, "\n".join(told))
+        run_noted(record_property, "$ rpcgw check", done.returncode, "\n".join(told))
         assert done.returncode == code, done.stderr
         assert told
         assert all(word in told[0] for word in words)
@@ -773,7 +773,7 @@ def test_server_json(record_property: Note) -> None:
     with folder(config=wrong, routes=ROUTES, plugins=PLUGINS) as place:
         done = cli("check", "-c", "gateway.yaml", cwd=place)
     told = [line for line in done.stderr.splitlines() if "warning" in line]
-    run_noted(record_property, "rpcgw check", done.returncode, "\n".join(told))
+    run_noted(record_property, "$ rpcgw check", done.returncode, "\n".join(told))
     for words in (
         ("name", "namespace"),
         ("description", "100"),

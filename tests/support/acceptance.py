@@ -76,9 +76,7 @@ class Wire(Client):
 
 def run_noted(note: Note, command: str, code: int | None, said: str) -> None:
     """Note a command instead of a request: what was run, how it ended, what it said."""
-    note(
-        "exchange", {"request": legible([f"$ {command}"]), "status": f"exit {code}", "answer": legible([said.strip()])}
-    )
+    note("exchange", {"request": legible([command]), "status": f"exit {code}", "answer": legible([said.strip()])})
 
 
 def send(client: Client, data: bytes, *, pieces: int = 0) -> Answer:
