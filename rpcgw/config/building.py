@@ -8,8 +8,10 @@ from typing import Any, TypeVar
 
 from rpcgw.api.problems import Problem
 from rpcgw.config.addresses import allowed_hosts, allowed_origins, bind_addresses, public_url
+from rpcgw.config.assembling import DEFAULT_ENVIRONMENT, Chosen
 from rpcgw.config.document import Document
 from rpcgw.config.jobs import build_jobs, build_transports
+from rpcgw.config.nodes import Path
 from rpcgw.config.pools import build_pools
 from rpcgw.config.routes import OWN_PATHS, build_routes
 from rpcgw.config.security import build_security
@@ -28,7 +30,7 @@ from rpcgw.config.settings import (
     Timeouts,
     Translations,
 )
-from rpcgw.config.sources import absolute, beside
+from rpcgw.config.sources import absolute
 
 _T = TypeVar("_T")
 
@@ -91,16 +93,14 @@ def _filled(cls: type[_T], given: Mapping[str, Any], **more: Any) -> _T:
     return cls(**{**taken, **more})
 
 
-def _path(document: Document, around: Surroundings, given: str) -> str:
-    return absolute(around.base, beside(document.file, given))
+def _path(document: Document, around: Surroundings, path: Path, given: str) -> str:
+    """A path that stands in a file is relative to that file."""
+    return absolute(around.base, document.beside(path, given))
 
 
 def _environment(document: Document, around: Surroundings) -> str:
-    if around.environment:
-        return around.environment
-    if around.dev:
-        return "dev"
-    return around.env.get("RPCGW_ENV") or str(document.get("environment", default="prod"))
+    chosen = Chosen(around.environment, around.dev).name(around.env)
+    return chosen or str(document.get("environment", default=DEFAULT_ENVIRONMENT))
 
 
 def _state_dir(document: Document, around: Surroundings) -> str:
@@ -108,12 +108,12 @@ def _state_dir(document: Document, around: Surroundings) -> str:
     if given is None:
         # systemd gives a list where several directories are asked for
         given = around.env.get("STATE_DIRECTORY", "").split(":")[0] or "var"
-    return _path(document, around, given)
+    return _path(document, around, ("state_dir",), given)
 
 
 def _server(document: Document, around: Surroundings) -> tuple[Server, list[Problem]]:
     given = document.get("server", default={})
-    bind, wrong_bind = bind_addresses(document, lambda path: _path(document, around, path))
+    bind, wrong_bind = bind_addresses(document, lambda path: _path(document, around, ("server", "bind"), path))
     url, wrong_url = public_url(document)
     hosts, wrong_hosts = allowed_hosts(document)
     timeouts = Timeouts(**given.get("timeouts", {}))
@@ -124,7 +124,7 @@ def _server(document: Document, around: Surroundings) -> tuple[Server, list[Prob
 def _plugins(document: Document, around: Surroundings) -> PluginSettings:
     given = document.get("plugins", default={})
     return PluginSettings(
-        directory=_path(document, around, given.get("directory", "plugins")),
+        directory=_path(document, around, ("plugins", "directory"), given.get("directory", "plugins")),
         strict=given.get("strict", False),
         config=given.get("config", {}),
         places={name: document.place("plugins", "config", name) for name in given.get("config", {})},
@@ -134,7 +134,8 @@ def _plugins(document: Document, around: Surroundings) -> PluginSettings:
 def _translations(document: Document, around: Surroundings) -> Translations:
     given = document.get("translations", default={})
     locale = given.get("default_locale", "en").replace("_", "-")
-    return Translations(_path(document, around, given.get("directory", "translations")), locale)
+    path = ("translations", "directory")
+    return Translations(_path(document, around, path, given.get("directory", "translations")), locale)
 
 
 def _logging(document: Document, around: Surroundings) -> Logging:

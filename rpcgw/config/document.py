@@ -7,6 +7,7 @@ from typing import Any
 
 from rpcgw.api.problems import Place, Problem
 from rpcgw.config.nodes import Path, Table, dotted, find, place_of, plain, walk
+from rpcgw.config.sources import beside
 
 _SECRET = re.compile(r"passw|secret|token|api_?key|^pools$|^config$|^pool$|^async$|^jwt$", re.IGNORECASE)
 
@@ -43,6 +44,10 @@ class Document:
     def place(self, *path: str | int) -> Place:
         """Where a path's key stands, or its nearest ancestor."""
         return place_of(self.root, path)
+
+    def beside(self, path: Path, given: str) -> str:
+        """A file's path that stands at a path, as seen from the file where it stands."""
+        return beside(self.place(*path).file, given)
 
     def places(self) -> dict[str, Place]:
         """Where everything stands, by dotted path."""

@@ -6,20 +6,22 @@ exactly the same files.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from rpcgw.api.problems import Place, Problem
+from rpcgw.config.assembling import FROM_FILE, Assembled, Chosen, assemble
 from rpcgw.config.catalogues import CatalogueFile, read_catalogues
-from rpcgw.config.interpolation import Variables, interpolate
-from rpcgw.config.nodes import Leaf, Node, Path, find, place_of
-from rpcgw.config.parsing import parse
+from rpcgw.config.importing import Importing, Missing, Wanted, files_of
+from rpcgw.config.interpolation import interpolate
+from rpcgw.config.nodes import Items, Leaf, Node, Path, Table, find, place_of
 from rpcgw.config.sources import Reader, Recorder, Sources, Unreadable, beside
+from rpcgw.config.wording import quoted
 
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """A YAML file, its variables filled in; `node` is None where it is empty or unreadable."""
+    """What stood in YAML files, filled in; `node` is None where that is nothing. `file` is the first of them."""
 
     file: str
     node: Node | None
@@ -28,42 +30,43 @@ class Read:
 
 @dataclass(frozen=True, slots=True)
 class Gathered:
-    """All files of one configuration."""
+    """All files of one configuration; `assembled` is the gateway file as it came about."""
 
     gateway: Read
     routes: Read
     catalogues: tuple[CatalogueFile, ...]
     problems: tuple[Problem, ...]
+    assembled: Assembled
 
 
-def gather(reader: Reader, path: str, env: Mapping[str, str]) -> Gathered:
+def gather(reader: Reader, path: str, env: Mapping[str, str], chosen: Chosen = FROM_FILE) -> Gathered:
     """Read a gateway file and whatever it names. Never raises: what is wrong is among the problems."""
-    gateway = _read(reader, path, env)
+    assembled = assemble(reader, path, env, chosen)
+    gateway = Read(path, assembled.node, assembled.problems)
     if gateway.node is None and gateway.problems:
-        return Gathered(gateway, Read("", None), (), gateway.problems)
-    given = _text_at(gateway, ("routes",))
-    routes = _read(reader, beside(path, given or default_routes(path)), env)
-    if routes.node is None and routes.problems and routes.problems[0].code == "missing-file":
-        routes = Read(routes.file, None, (_no_routes(gateway, routes, given=given is not None),))
-    directory = beside(path, _text_at(gateway, ("translations", "directory")) or "translations")
+        return Gathered(gateway, Read("", None), (), gateway.problems, assembled)
+    routes = _routes(reader, gateway, assembled)
+    directory = _located(gateway, ("translations", "directory"), "translations")
     catalogues, problems = read_catalogues(reader, directory)
     if _text_at(gateway, ("translations", "directory")) not in (None, "translations"):
         problems += _no_directory(reader, gateway, directory)
-    return Gathered(gateway, routes, tuple(catalogues), (*gateway.problems, *routes.problems, *problems))
+    found = (*gateway.problems, *routes.problems, *problems)
+    return Gathered(gateway, routes, tuple(catalogues), found, assembled)
 
 
-def read_sources(path: str, *, env: Mapping[str, str], base: str | None = None) -> Sources:
+def read_sources(path: str, *, env: Mapping[str, str], base: str | None = None, chosen: Chosen = FROM_FILE) -> Sources:
     """Take a snapshot of a configuration.
 
     Args:
         path: The gateway file, as the user names it.
         env: The environment; variables may name files and directories.
         base: What relative names are relative to; the current directory where None.
+        chosen: What the command line says of the environment: `when@` blocks may name files too.
 
     Never raises: what cannot be read is a problem when the snapshot is compiled.
     """
     recorder = Recorder(base)
-    gather(recorder, path, env)
+    gather(recorder, path, env, chosen)
     return recorder.snapshot(path)
 
 
@@ -72,16 +75,67 @@ def default_routes(gateway_file: str) -> str:
     return "routes.yaml.example" if gateway_file.endswith(".example") else "routes.yaml"
 
 
-def _read(reader: Reader, file: str, env: Mapping[str, str]) -> Read:
-    try:
-        text = reader.text(file)
-    except Unreadable as error:
-        return Read(file, None, (Problem(Place(file), "missing-file", f"The file cannot be read: {error}."),))
-    node, problems = parse(text, file)
-    if node is None:
+# -- routes
+
+
+def _routes(reader: Reader, gateway: Read, assembled: Assembled) -> Read:
+    """All files of routes as one mapping."""
+    wanted = list(_wanted_routes(gateway))
+    importing = Importing(assembled.variables, assembled.environment, imports=False)
+    found: list[tuple[str, Table | None]] = []
+    problems: list[Problem] = []
+    for one in wanted:
+        try:
+            found += [(name, importing.file(name)) for name in files_of(reader, one)]
+        except (Missing, Unreadable) as error:
+            problems.append(_no_routes(one, str(error)))
+    file = found[0][0] if found else beside(wanted[0].place.file, wanted[0].resource)
+    table, twice = _as_one([table for _, table in found if table is not None])
+    problems += [*importing.problems, *twice]
+    if table is None:
         return Read(file, None, tuple(problems))
-    filled, unset = interpolate(node, Variables(env, reader, file))
+    filled, unset = interpolate(table, assembled.variables)
     return Read(file, filled, (*problems, *unset))
+
+
+def _wanted_routes(gateway: Read) -> Iterator[Wanted]:
+    node = find(gateway.node, ("routes",)) if gateway.node is not None else None
+    given = node.items if isinstance(node, Items) else () if node is None else (node,)
+    named = [leaf for leaf in given if isinstance(leaf, Leaf) and isinstance(leaf.value, str) and leaf.value]
+    for leaf in named:
+        at_key = leaf is node and gateway.node is not None
+        place = place_of(gateway.node, ("routes",)) if at_key and gateway.node is not None else leaf.place
+        yield Wanted(str(leaf.value), place)
+    if not named:
+        yield Wanted(default_routes(gateway.file), Place(gateway.file))
+
+
+def _as_one(tables: list[Table]) -> tuple[Table | None, list[Problem]]:
+    """Several files of routes as one mapping; a key may stand in one of them only."""
+    if not tables:
+        return None, []
+    entries: dict[str, Node] = {}
+    keys: dict[str, Place] = {}
+    problems: list[Problem] = []
+    for table in tables:
+        for key, value in table.entries.items():
+            place = table.keys.get(key, value.place)
+            if key in entries:
+                text = f"The route {quoted(key)} stands in two files; first at {keys[key]}."
+                problems.append(Problem(place, "duplicate-key", text, "give one of them another name"))
+                continue
+            entries[key], keys[key] = value, place
+    return Table(entries, tables[0].place, keys, frozenset().union(*(table.broken for table in tables))), problems
+
+
+def _no_routes(wanted: Wanted, reason: str) -> Problem:
+    file = beside(wanted.place.file, wanted.resource)
+    hint = "routes say which endpoints exist; begin with a copy of routes.yaml.example"
+    reason = reason if reason.endswith(".") else f"{reason}."
+    return Problem(wanted.place, "missing-file", f"The routes cannot be read from {file}: {reason}", hint)
+
+
+# -- texts
 
 
 def _text_at(read: Read, path: Path) -> str | None:
@@ -89,11 +143,12 @@ def _text_at(read: Read, path: Path) -> str | None:
     return leaf.value if isinstance(leaf, Leaf) and isinstance(leaf.value, str) and leaf.value else None
 
 
-def _no_routes(gateway: Read, routes: Read, *, given: bool) -> Problem:
-    place = place_of(gateway.node, ("routes",)) if given and gateway.node is not None else Place(gateway.file)
-    reason = routes.problems[0].text.removeprefix("The file cannot be read: ")
-    hint = "routes say which endpoints exist; begin with a copy of routes.yaml.example"
-    return Problem(place, "missing-file", f"The routes cannot be read from {routes.file}: {reason}", hint)
+def _located(read: Read, path: Path, default: str) -> str:
+    """A path as seen from the file that names it."""
+    given = _text_at(read, path)
+    if given is None or read.node is None:
+        return beside(read.file, default)
+    return beside(place_of(read.node, path).file, given)
 
 
 def _no_directory(reader: Reader, gateway: Read, directory: str) -> list[Problem]:

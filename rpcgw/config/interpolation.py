@@ -1,20 +1,22 @@
-"""Environment variables in parsed scalars: `%env(int:NAME)%` as in Symfony, `${NAME:-default}` as in Compose.
+"""References in parsed scalars: `%env(int:NAME)%` and `%parameter%` as in Symfony, `${NAME:-default}` as in Compose.
 
 Raw text is never touched, so no variable can add a key. `%%` is a percent sign, `$$` a dollar sign. A scalar that is
-exactly one `%env(...)%` takes the type of its first processor; everything else is text.
+exactly one `%env(...)%` has the type that its first processor makes, and one that is exactly one `%parameter%` is what
+the parameter is; everything else is text. Where NAME is not set and NAME_FILE is, the variable is that file's content,
+without the line end after it: so secrets come as files.
 """
 
 from __future__ import annotations
 
-import csv
 import json
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from rpcgw.api.problems import Place, Problem
-from rpcgw.config.nodes import Leaf, Node, Path, replaced, wrapped
+from rpcgw.config.nodes import Leaf, Node, Path, placed, plain, replaced, wrapped
+from rpcgw.config.processors import ARGUED, PROCESSORS, at_key, process
 from rpcgw.config.sources import Reader, Unreadable, beside
 from rpcgw.config.wording import choices, meant, quoted
 
@@ -22,113 +24,105 @@ _TOKEN = re.compile(
     r"%%|\$\$"
     r"|%env\((?P<env>[^()%]*)\)%"
     r"|\$\{(?P<variable>[^{}]*)\}"
-    r"|(?P<parameter>%[A-Za-z_][A-Za-z0-9_.]*%)"
+    r"|%(?P<parameter>[A-Za-z_][A-Za-z0-9_.-]*)%"
     r"|(?P<open>%env\(|\$\{)"
 )
+_RESOLVED = re.compile(r"%%|%env\((?P<env>[^()%]*)\)%|%(?P<parameter>[^%\s]+)%")
 _VARIABLE = re.compile(r"(?P<name>[A-Za-z_][A-Za-z0-9_]*)((?P<how>:[-?])(?P<rest>.*))?", re.DOTALL)
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
-_TRUE = ("1", "true", "on", "yes")
-_FALSE = ("0", "false", "off", "no", "")
-_LATER = ("base64", "default", "defined", "enum", "key", "not", "query_string", "resolve", "trim", "url", "urlencode")
+_Step = tuple[str, str]
 
 
 class _Wrong(Exception):
-    """A problem without its place."""
+    """A problem; `place` is where, unless it is the scalar that was asked for."""
 
-    def __init__(self, code: str, text: str, hint: str = "") -> None:
+    def __init__(self, code: str, text: str, hint: str = "", place: Place | None = None) -> None:
         super().__init__(text)
-        self.code, self.text, self.hint = code, text, hint
+        self.code, self.text, self.hint, self.place = code, text, hint, place
 
 
-def _bool(text: str, _: str) -> bool:
-    word = text.strip().lower()
-    if word not in _TRUE + _FALSE:
-        raise ValueError("it must be one of true, yes, on, 1, false, no, off, 0, or empty")
-    return word in _TRUE
-
-
-def _int(text: str, _: str) -> int:
-    if not re.fullmatch(r"\s*[-+]?[0-9]{1,100}\s*", text):
-        raise ValueError("it must be a whole number")
-    return int(text)
-
-
-def _float(text: str, _: str) -> float:
-    if not re.fullmatch(r"\s*[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?\s*", text):
-        raise ValueError("it must be a number")
-    return float(text)
-
-
-def _json(text: str, _: str) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        raise ValueError("it must be JSON") from None
-
-
-def _csv(text: str, _: str) -> list[str]:
-    try:
-        rows = list(csv.reader([text], strict=True, skipinitialspace=True)) if text else []
-    except csv.Error:
-        raise ValueError("it must be one line of comma-separated values") from None
-    return [cell.strip() for row in rows for cell in row]
-
-
-_PROCESSORS: Mapping[str, Callable[[str, str], Any]] = {
-    "bool": _bool,
-    "int": _int,
-    "float": _float,
-    "string": lambda text, _: text,
-    "json": _json,
-    "csv": _csv,
-}
-PROCESSORS = (*_PROCESSORS, "file")
-"""The names that may stand before a variable in `%env(...)%`, the last one applied first."""
+class _Absent(_Wrong):
+    """A variable that is not there: what `default` and `defined` are for."""
 
 
 @dataclass(frozen=True, slots=True)
 class Variables:
-    """What a scalar may draw on: the environment, and files that variables name (relative to the YAML file)."""
+    """What a scalar may draw on: the environment, files that variables name, parameters with their definitions."""
 
     env: Mapping[str, str]
     reader: Reader
-    file: str
+    parameters: Mapping[str, Node] = field(default_factory=dict)
 
-    def text(self, scalar: str) -> tuple[Any, bool]:
-        """A scalar with its variables filled in, and whether it holds any. Raises `_Wrong`."""
+
+@dataclass(frozen=True, slots=True)
+class _Scalar:
+    """One scalar at its place; `within` names the parameters whose definitions it stands in."""
+
+    variables: Variables
+    place: Place
+    within: tuple[str, ...] = ()
+
+    def filled(self, scalar: str) -> Node:
+        """The scalar with its references filled in. Raises `_Wrong`."""
         found = list(_TOKEN.finditer(scalar))
         if not found:
-            return scalar, False
+            return Leaf(scalar, self.place)
         if len(found) == 1 and found[0].group() == scalar:
-            return self._value(found[0]), _is_variable(found[0])
+            return self._node(found[0])
         parts: list[str] = []
-        end = 0
+        end, from_env = 0, False
         for token in found:
-            parts += [scalar[end : token.start()], _as_text(self._value(token))]
+            node = self._node(token)
+            parts += [scalar[end : token.start()], _as_text(plain(node))]
+            from_env |= isinstance(node, Leaf) and node.from_env
             end = token.end()
-        return "".join([*parts, scalar[end:]]), any(_is_variable(token) for token in found)
+        return Leaf("".join([*parts, scalar[end:]]), self.place, from_env)
 
-    def _value(self, token: re.Match[str]) -> Any:
-        if token["env"] is not None:
-            return self._processed(token["env"])
-        if token["variable"] is not None:
-            return self._compose(token["variable"])
+    def _node(self, token: re.Match[str]) -> Node:
         if token["parameter"] is not None:
-            hint = "write %% for a percent sign"
-            raise _Wrong("not-available", f"{token['parameter']}: this version does not do parameters yet.", hint)
+            return self._parameter(token["parameter"])
         if token["open"] is not None:
             raise _Wrong("env-syntax", f"{quoted(token['open'])} has no end.", "write %env(NAME)% or ${NAME}")
-        return token.group()[0]
+        if token["env"] is None and token["variable"] is None:
+            return Leaf(token.group()[0], self.place)
+        value = self._processed(token["env"]) if token["env"] is not None else self._compose(token["variable"])
+        return Leaf(value, self.place, from_env=True) if isinstance(value, str) else wrapped(value, self.place)
+
+    # -- parameters
+
+    def _parameter(self, name: str) -> Node:
+        if name in self.within:
+            circle = choices(sorted(self.within[self.within.index(name) :]))
+            raise _Wrong("reference-cycle", f"The parameters {circle} name each other in a circle.", place=self.place)
+        node = self.variables.parameters.get(name)
+        if node is None:
+            hint = meant(name, self.variables.parameters) or "write %% for a percent sign"
+            raise _Wrong("unknown-parameter", f"There is no parameter {quoted(name)}.", hint)
+        return placed(self._defined(node, name), self.place)
+
+    def _defined(self, node: Node, name: str) -> Node:
+        def change(_: Path, leaf: Leaf) -> Node:
+            if not isinstance(leaf.value, str):
+                return leaf
+            try:
+                return _Scalar(self.variables, leaf.place, (*self.within, name)).filled(leaf.value)
+            except _Wrong as wrong:
+                wrong.place = wrong.place or leaf.place
+                raise
+
+        return replaced(node, change)
+
+    # -- variables
 
     def _compose(self, inner: str) -> str:
         match = _VARIABLE.fullmatch(inner)
         if match is None:
             hint = "write ${NAME}, ${NAME:-default} or ${NAME:?message}"
             raise _Wrong("env-syntax", f"{quoted('${' + inner + '}')} is not a variable.", hint)
-        value = self.env.get(match["name"])
         if match["how"] is None:
-            return self._set(match["name"])
+            return _as_text(self._set(match["name"]))
+        value = self._found(match["name"])
         if value:
             return value
         if match["how"] == ":-":
@@ -138,43 +132,114 @@ class Variables:
         raise _Wrong("env-unset", f"The environment variable {match['name']} is not set or empty{reason}")
 
     def _processed(self, inner: str) -> Any:
-        *processors, name = inner.split(":")
-        if not _NAME.fullmatch(name):
-            raise _Wrong("env-syntax", f"{quoted(f'%env({inner})%')} names no variable.", "write %env(NAME)%")
-        for processor in processors:
-            _check_processor(processor)
-        value: Any = self._set(name)
-        for processor in reversed(processors):
-            value = self._process(processor, value, name)
-        return value
+        steps, name = _steps(inner)
+        return self._chain(steps, name)
 
-    def _process(self, processor: str, value: Any, name: str) -> Any:
-        if not isinstance(value, str):
-            raise _Wrong("env-syntax", f'The processor "{processor}" of {name} gets no text to work on.')
-        if processor == "file":
-            return self._file(value, name)
+    def _chain(self, steps: Sequence[_Step], name: str) -> Any:
+        if not steps:
+            return self._set(name)
+        (processor, argument), *rest = steps
+        if processor in ("default", "defined"):
+            return self._or_else(processor, argument, rest, name)
+        value = self._chain(rest, name)
+        if value is None:
+            return None
+        if processor == "key":
+            return _picked(value, argument, name)
+        return self._made(processor, self._text(processor, value, name), name)
+
+    def _made(self, processor: str, text: str, name: str) -> Any:
+        match processor:
+            case "file":
+                return self._content(text, name)
+            case "resolve":
+                within = (*self.within, f"env({name})")
+                return _RESOLVED.sub(replace(self, within=within).resolved, text)
         try:
-            return _PROCESSORS[processor](value, name)
+            return process(processor, text, name)
         except ValueError as error:
             raise _Wrong("env-value", f'The environment variable {name} is no "{processor}": {error}.') from None
 
-    def _file(self, value: str, name: str) -> str:
+    def _or_else(self, processor: str, argument: str, rest: Sequence[_Step], name: str) -> Any:
         try:
-            return self.reader.text(beside(self.file, value))
-        except Unreadable as error:
-            text = f"The file {quoted(value)}, named by the environment variable {name}, cannot be read: {error}."
-            raise _Wrong("missing-file", text) from None
+            value = self._chain(rest, name)
+        except _Absent:
+            value = None
+        if processor == "defined":
+            return value not in (None, "")
+        if value not in (None, ""):
+            return value
+        return plain(self._parameter(argument)) if argument else None
 
-    def _set(self, name: str) -> str:
-        value = self.env.get(name)
+    def _text(self, processor: str, value: Any, name: str) -> str:
+        if isinstance(value, list | dict):
+            raise _Wrong("env-syntax", f'The processor "{processor}" of {name} gets no text to work on.')
+        return _as_text(value)
+
+    def resolved(self, token: re.Match[str]) -> str:
+        """A reference in the value of a variable that `resolve` works on. Raises `_Wrong`."""
+        if token["parameter"] is not None:
+            return _as_text(plain(self._parameter(token["parameter"])))
+        if token["env"] is None:
+            return "%"
+        _, name = _steps(token["env"])
+        if f"env({name})" in self.within:
+            raise _Wrong("reference-cycle", f"The environment variable {name} names itself.")
+        return _as_text(self._processed(token["env"]))
+
+    def _set(self, name: str) -> Any:
+        value = self._found(name)
+        if value is None and f"env({name})" in self.variables.parameters:
+            return plain(self._parameter(f"env({name})"))
         if value is None:
             hint = f"set it, or write ${{{name}:-default}}"
-            raise _Wrong("env-unset", f"The environment variable {name} is not set.", hint)
+            raise _Absent("env-unset", f"The environment variable {name} is not set.", hint)
         return value
 
+    def _found(self, name: str) -> str | None:
+        """A variable, or the content of the file that NAME_FILE names; None where neither is set."""
+        value = self.variables.env.get(name)
+        if value is None and (file := self.variables.env.get(f"{name}_FILE")):
+            return self._content(file, f"{name}_FILE").rstrip("\r\n")
+        return value
 
-def _is_variable(token: re.Match[str]) -> bool:
-    return token["env"] is not None or token["variable"] is not None
+    def _content(self, path: str, name: str) -> str:
+        try:
+            return self.variables.reader.text(beside(self.place.file, path))
+        except Unreadable as error:
+            text = f"The file {quoted(path)}, named by the environment variable {name}, cannot be read: {error}."
+            raise _Absent("missing-file", text) from None
+
+
+def _steps(inner: str) -> tuple[list[_Step], str]:
+    """The processors of `%env(inner)%` with their arguments, the outermost first, and the variable's name."""
+    *words, name = inner.split(":")
+    if not _NAME.fullmatch(name):
+        raise _Wrong("env-syntax", f"{quoted(f'%env({inner})%')} names no variable.", "write %env(NAME)%")
+    steps: list[_Step] = []
+    left = iter(words)
+    for word in left:
+        if word not in PROCESSORS:
+            text = f'Unknown processor "{word}". Available processors are {choices(PROCESSORS)}.'
+            raise _Wrong("env-syntax", text, meant(word, PROCESSORS))
+        argument = next(left, None) if word in ARGUED else ""
+        if argument is None:
+            what = {"key": "an index", "default": "the name of a parameter, or nothing"}[word]
+            text = f'The processor "{word}" of {name} needs {what} after it.'
+            raise _Wrong("env-syntax", text, f"write %env({word}:...:{name})%")
+        steps.append((word, argument))
+    return steps, name
+
+
+def _picked(value: Any, key: str, name: str) -> Any:
+    try:
+        return at_key(value, key)
+    except KeyError:
+        text = f"The environment variable {name} holds nothing under the key {quoted(key)}."
+        raise _Absent("env-value", text) from None
+    except TypeError:
+        text = f'The processor "key" of {name} gets no mapping to look into.'
+        raise _Wrong("env-syntax", text, f"write %env(key:{key}:json:{name})%") from None
 
 
 def _as_text(value: Any) -> str:
@@ -189,32 +254,20 @@ def _as_text(value: Any) -> str:
             raise _Wrong("env-syntax", "A list or a mapping cannot stand inside a longer text.")
 
 
-def _check_processor(processor: str) -> None:
-    if processor in PROCESSORS:
-        return
-    if processor in _LATER:
-        text = f'The processor "{processor}": this version does not do it yet.'
-        raise _Wrong("not-available", text, f"available are {choices(PROCESSORS)}")
-    text = f'Unknown processor "{processor}". Available processors are {choices(PROCESSORS)}.'
-    raise _Wrong("env-syntax", text, meant(processor, PROCESSORS))
-
-
 def interpolate(node: Node, variables: Variables) -> tuple[Node, list[Problem]]:
-    """The tree with every variable filled in; what cannot be filled is taken out and reported at its scalar's place."""
+    """The tree with every reference filled in; what cannot be filled is taken out and reported at its scalar's place.
+
+    A mistake in a parameter's definition is reported there.
+    """
     problems: list[Problem] = []
 
     def change(_: Path, leaf: Leaf) -> Node | None:
         if not isinstance(leaf.value, str):
             return leaf
         try:
-            value, from_env = variables.text(leaf.value)
+            return _Scalar(variables, leaf.place).filled(leaf.value)
         except _Wrong as wrong:
-            problems.append(_placed(wrong, leaf.place))
+            problems.append(Problem(wrong.place or leaf.place, wrong.code, wrong.text, wrong.hint))
             return None
-        return Leaf(value, leaf.place, from_env) if isinstance(value, str) else wrapped(value, leaf.place)
 
-    return replaced(node, change), problems
-
-
-def _placed(wrong: _Wrong, place: Place) -> Problem:
-    return Problem(place, wrong.code, wrong.text, wrong.hint)
+    return replaced(node, change), list(dict.fromkeys(problems))

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from rpcgw.api.errors import ConfigError
 from rpcgw.api.problems import Problem, errors
+from rpcgw.config.assembling import Chosen
 from rpcgw.config.building import Surroundings, build_settings
 from rpcgw.config.catalogues import CatalogueFile
 from rpcgw.config.gathering import gather, read_sources
@@ -41,14 +42,16 @@ def load(path: str, *, environment: str | None = None, env: Mapping[str, str], d
     Raises:
         ConfigError: with every problem, warnings included, if one of them is an error.
     """
-    return compile_settings(read_sources(path, env=env), environment=environment, env=env, dev=dev)
+    return compile_settings(
+        read_sources(path, env=env, chosen=Chosen(environment, dev)), environment=environment, env=env, dev=dev
+    )
 
 
 def compile_settings(
     sources: Sources, *, environment: str | None = None, env: Mapping[str, str], dev: bool = False
 ) -> Loaded:
     """Compile a snapshot; reads no disk. Arguments and errors are those of `load`."""
-    gathered = gather(sources, sources.root, env)
+    gathered = gather(sources, sources.root, env, Chosen(environment, dev))
     if gathered.gateway.node is None and gathered.gateway.problems:
         raise ConfigError(gathered.problems)
     gateway, wrong_gateway = validate(gathered.gateway.node, gathered.gateway.file, "gateway")

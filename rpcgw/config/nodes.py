@@ -67,6 +67,18 @@ def wrapped(value: Any, place: Place) -> Node:
             return Leaf(value, place)
 
 
+def placed(node: Node, place: Place) -> Node:
+    """The same values, all standing at one place."""
+    match node:
+        case Leaf(value, _, from_env):
+            return Leaf(value, place, from_env)
+        case Items(items):
+            return Items(tuple(placed(item, place) for item in items), place)
+        case Table(entries, broken=broken):
+            moved = {key: placed(value, place) for key, value in entries.items()}
+            return Table(moved, place, dict.fromkeys(moved, place), broken)
+
+
 def child(node: Node, step: str | int) -> Node | None:
     """What stands under a key or at an index, or None."""
     match node:

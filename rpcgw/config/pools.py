@@ -9,7 +9,7 @@ from rpcgw.api.problems import Problem
 from rpcgw.config.document import Document
 from rpcgw.config.nodes import Path
 from rpcgw.config.settings import PoolSettings, ResultCacheSettings
-from rpcgw.config.sources import absolute, beside
+from rpcgw.config.sources import absolute
 from rpcgw.config.wording import choices, meant
 
 DEFAULT_POOL = "default"
@@ -65,7 +65,7 @@ def _url(document: Document, path: Path, base: str, url: str) -> tuple[str, list
         return url, []
     if url.startswith("file:") and url != "file:":
         directory = re.sub(r"^file:(//(?=/))?", "", url)
-        return f"file:{absolute(base, beside(document.file, directory))}", []
+        return f"file:{absolute(base, document.beside(path, directory))}", []
     if _PLANNED.fullmatch(url):
         text = f'"{name}": this version does not do "{url.split("://", maxsplit=1)[0]}" yet.'
         return url, [document.problem(path, "not-available", text, f"use {_SHAPES}")]

@@ -7,9 +7,6 @@ from fnmatch import fnmatchcase
 _LATER = "this version does not do it yet"
 
 NOT_AVAILABLE: tuple[tuple[str, str], ...] = (
-    ("imports", "write the options into this file"),
-    ("parameters", "use an environment variable"),
-    ("when@*", "use one file for each environment, or environment variables"),
     ("server.tls", "put a proxy before the daemon that ends TLS"),
     ("server.trusted_proxies", "the peer's address is taken as it is"),
     ("http", ""),

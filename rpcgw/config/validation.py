@@ -19,13 +19,11 @@ from jsonschema.protocols import Validator
 
 from rpcgw.api.problems import Place, Problem
 from rpcgw.config.document import Document, is_secret
+from rpcgw.config.layers import says_nothing
 from rpcgw.config.nodes import Leaf, Node, Path, Table, dotted, find, place_of, plain, pruned, replaced
 from rpcgw.config.parsing import core_value
 from rpcgw.config.unavailable import elsewhere, not_available
 from rpcgw.config.wording import choices, described, meant, quoted, type_names
-
-_VERBATIM: tuple[Path, ...] = (("plugins", "config"),)
-"""Where values are somebody else's: a `~` is kept."""
 
 
 def _is_integer(_: object, value: object) -> bool:
@@ -106,9 +104,7 @@ def _kept(node: Node, validator: Validator) -> tuple[Node, list[Problem]]:
 
 
 def _says_nothing(path: Path, node: Node) -> bool:
-    """`~` and an empty value are as if the option was not there: it inherits, or has its default."""
-    mine = not any(path[: len(theirs)] == theirs for theirs in _VERBATIM)
-    return mine and isinstance(node, Leaf) and node.value is None and bool(path) and isinstance(path[-1], str)
+    return bool(path) and isinstance(path[-1], str) and says_nothing(path, node)
 
 
 def _firm(node: Node, validator: Validator) -> Node:

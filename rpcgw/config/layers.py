@@ -1,0 +1,44 @@
+"""One mapping laid over another: how imported files, a file's own options and its `when@` blocks become one. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import reduce
+
+from rpcgw.config.nodes import Leaf, Node, Path, Table
+
+VERBATIM: tuple[Path, ...] = (("plugins", "config"), ("parameters",))
+"""Where values are somebody else's: a `~` is kept there."""
+
+
+def is_verbatim(path: Path) -> bool:
+    """Whether a value belongs to a plugin or is a parameter."""
+    return any(path[: len(theirs)] == theirs for theirs in VERBATIM)
+
+
+def says_nothing(path: Path, node: Node) -> bool:
+    """`~` and an empty value are as if the option was not there: it inherits, or has its default."""
+    return isinstance(node, Leaf) and node.value is None and not is_verbatim(path)
+
+
+def layered(tables: Iterable[Table], path: Path = ()) -> Table:
+    """Tables as one, a later one over an earlier one; there is at least one."""
+    return reduce(lambda base, top: over(base, top, path), tables)
+
+
+def over(base: Table, top: Table, path: Path = ()) -> Table:
+    """`base` with the options of `top`: mappings key by key; any other value, a list too, stands instead of the old.
+
+    A `~` in `top` leaves what is below it.
+    """
+    entries, keys = dict(base.entries), dict(base.keys)
+    for key, value in top.entries.items():
+        here = (*path, key)
+        below = entries.get(key)
+        if below is not None and says_nothing(here, value):
+            continue
+        if isinstance(below, Table) and isinstance(value, Table):
+            value = over(below, value, here)  # noqa: PLW2901 -- the two as one
+        entries[key] = value
+        keys[key] = top.keys.get(key, value.place)
+    return Table(entries, top.place, keys, base.broken | top.broken)
