@@ -172,6 +172,12 @@ class AsyncError(RpcError):
     category: ClassVar[Category] = "user"
 
 
+class Abandoned(AsyncError):
+    """The caller left before the answer: nobody sees it, it is counted as a cancellation."""
+
+    default_message = "The caller left before the answer"
+
+
 class BatchError(RpcError):
     """A batch cannot be run as it is."""
 

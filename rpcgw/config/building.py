@@ -19,6 +19,7 @@ from rpcgw.config.settings import (
     CallSettings,
     Cors,
     Docs,
+    Errors,
     Icon,
     Logging,
     McpSettings,
@@ -59,7 +60,7 @@ def build_settings(gateway: Document, routes_file: Document, around: Surrounding
     transports, wrong = build_transports(gateway)
     problems += wrong
     security, wrong = build_security(gateway, _groups_with_settings(gateway))
-    problems += wrong + _not_done(gateway)
+    problems += wrong
     problems += _unused(gateway, {route.group for route in routes})
     settings = Settings(
         source=gateway.file,
@@ -72,6 +73,7 @@ def build_settings(gateway: Document, routes_file: Document, around: Surrounding
         pools=pools,
         cache=cache,
         docs=_filled(Docs, gateway.get("ufo_json_rpc", "docs", default={})),
+        errors=_filled(Errors, gateway.get("errors", default={})),
         logging=_logging(gateway, around),
         metrics=metrics,
         cors=Cors(origins),
@@ -198,11 +200,3 @@ def _unused(document: Document, served: Iterable[str]) -> list[Problem]:
         for group in document.get(*path, default={})
         if group not in known
     ]
-
-
-def _not_done(document: Document) -> list[Problem]:
-    path = ("ufo_json_rpc", "docs", "async_dsn_info")
-    if not document.get(*path, default=False):
-        return []
-    text = f'"{".".join(path)}": this version has no asynchronous transports to tell of.'
-    return [document.problem(path, "not-available", text, "leave it false")]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from rpcgw.api.problems import Place, Problem
@@ -17,16 +17,18 @@ from rpcgw.config.sources import Reader, Recorder, Unreadable
 from rpcgw.config.wording import choices, described, meant
 
 _FILE = re.compile(r"(?P<group>.+)\.(?P<locale>[A-Za-z]{2,3}([-_][A-Za-z]{4})?([-_]([A-Za-z]{2}|[0-9]{3}))?)\.yaml")
-_FIELDS = ("title", "description", "params")
+_FIELDS = ("title", "description", "result", "params")
 _BASE = "rpc"
+_OWN = "rpcgw"
+"""What stands under this name is no method: the product's own texts."""
 
 
 @dataclass(frozen=True, slots=True)
 class CatalogueFile:
     """One catalogue: texts of methods, in one language, for one group (empty: for all).
 
-    `methods` maps a method's name to its `title`, `description` and `params` (name -> text), each only where given;
-    `places` says where each method stands.
+    `methods` maps a method's name to its `title`, `description`, `result` and `params` (name -> text), each only where
+    given; `messages` replaces what the product itself says, by key; `places` says where each of both stands.
     """
 
     file: str
@@ -34,6 +36,7 @@ class CatalogueFile:
     locale: str
     methods: Mapping[str, Mapping[str, Any]]
     places: Mapping[str, Place]
+    messages: Mapping[str, str] = field(default_factory=dict)
 
 
 def read_directory(directory: str) -> tuple[list[CatalogueFile], list[Problem]]:
@@ -85,24 +88,48 @@ def _read(reader: Reader, file: str, group: str, locale: str) -> tuple[Catalogue
     if not isinstance(node, Table):
         wrong = f"The file must hold a mapping, not {described(plain(node))}."
         return empty, [*problems, Problem(node.place, "wrong-type", wrong, "write method names with their texts below")]
-    methods = {name: _method(name, value, node.keys[name], problems) for name, value in node.entries.items()}
-    return CatalogueFile(file, group, locale, methods, dict(node.keys)), problems
+    entries = dict(node.entries)
+    messages, places = _messages(entries.pop(_OWN, None), group, problems)
+    methods = {name: _method(name, value, node.keys[name], problems) for name, value in entries.items()}
+    return CatalogueFile(file, group, locale, methods, {**node.keys, **places}, messages), problems
+
+
+def _messages(node: Node | None, group: str, problems: list[Problem]) -> tuple[dict[str, str], dict[str, Place]]:
+    """What replaces the product's own texts, and where each stands."""
+    if node is None:
+        return {}, {}
+    if group:
+        text = f'"{_OWN}" belongs into {_BASE}.<locale>.yaml: the product speaks alike to all groups.'
+        problems.append(Problem(node.place, "unknown-option", text))
+        return {}, {}
+    found: dict[str, str] = {}
+    places: dict[str, Place] = {}
+    for name, value in _table(f'"{_OWN}"', node, node.place, problems).items():
+        if name != "messages":
+            wrong = f'Unrecognized option "{name}" under "{_OWN}". Available options are messages.'
+            problems.append(Problem(_key_place(node, name), "unknown-option", wrong))
+            continue
+        for key, item in _table(f'"{_OWN}.messages"', value, value.place, problems).items():
+            message = _text(f'"{_OWN}.messages.{key}"', item, problems)
+            if message is not None:
+                found[key], places[f"{_OWN}.messages.{key}"] = message, _key_place(value, key)
+    return found, places
 
 
 def _method(name: str, node: Node, place: Place, problems: list[Problem]) -> dict[str, Any]:
     texts: dict[str, Any] = {}
-    for field, value in _table(f'"{name}"', node, place, problems).items():
-        where = f'"{name}.{field}"'
-        if field == "params":
+    for key, value in _table(f'"{name}"', node, place, problems).items():
+        where = f'"{name}.{key}"'
+        if key == "params":
             params = _table(where, value, value.place, problems)
-            texts[field] = {key: _text(f'"{name}.params.{key}"', item, problems) for key, item in params.items()}
-        elif field in _FIELDS:
-            texts[field] = _text(where, value, problems)
+            texts[key] = {param: _text(f'"{name}.params.{param}"', item, problems) for param, item in params.items()}
+        elif key in _FIELDS:
+            texts[key] = _text(where, value, problems)
         else:
-            wrong = f'Unrecognized option "{field}" under "{name}". Available options are {choices(_FIELDS)}.'
-            hint = meant(field, _FIELDS) or "the key is the method's whole name, say Catalog.search"
-            problems.append(Problem(_key_place(node, field), "unknown-option", wrong, hint))
-    return {field: value for field, value in texts.items() if value is not None}
+            wrong = f'Unrecognized option "{key}" under "{name}". Available options are {choices(_FIELDS)}.'
+            hint = meant(key, _FIELDS) or "the key is the method's whole name, say Catalog.search"
+            problems.append(Problem(_key_place(node, key), "unknown-option", wrong, hint))
+    return {key: value for key, value in texts.items() if value is not None}
 
 
 def _table(where: str, node: Node, place: Place, problems: list[Problem]) -> dict[str, Node]:

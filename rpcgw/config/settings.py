@@ -157,6 +157,13 @@ class Docs:
 
 
 @dataclass(frozen=True, slots=True)
+class Errors:
+    """`errors`: how errors look to clients. `names`: Python's class names, or those of the original's package."""
+
+    names: Literal["python", "ufo"] = "python"
+
+
+@dataclass(frozen=True, slots=True)
 class Icon:
     """One entry of `mcp_server_info.icons`."""
 
@@ -287,6 +294,7 @@ class Settings:
     pools: Mapping[str, PoolSettings] = field(default_factory=dict)
     cache: ResultCacheSettings = ResultCacheSettings()
     docs: Docs = Docs()
+    errors: Errors = Errors()
     logging: Logging = Logging()
     metrics: Metrics = Metrics()
     cors: Cors = Cors()

@@ -10,7 +10,6 @@ NOT_AVAILABLE: tuple[tuple[str, str], ...] = (
     ("server.tls", "put a proxy before the daemon that ends TLS"),
     ("server.trusted_proxies", "the peer's address is taken as it is"),
     ("http", ""),
-    ("errors", ""),
     ("tracing", ""),
     ("webmcp", ""),
     ("defaults.limits", ""),

@@ -17,6 +17,7 @@ from rpcgw.daemon.ports import HostClock, RandomIds
 from rpcgw.gateway.model import Gateway, PluginRuntime
 from rpcgw.kernel.control import CacheControl
 from rpcgw.kernel.executor import Executor
+from rpcgw.kernel.failure import PYTHON, UFO
 from rpcgw.kernel.instances import House, bind_resolvers, instantiate, provided_values
 from rpcgw.kernel.lock import PoolLocks
 from rpcgw.kernel.ports import Clock, Ids, Observer, Pool
@@ -85,6 +86,8 @@ async def open_runtime(
             threads=Threads(exhausted=exhausted),
             cache_prefix=settings.cache.prefix,
             resolvers=made.resolvers,
+            languages=gateway.wording.languages,
+            error_names=UFO if settings.errors.names == "ufo" else PYTHON,
         )
         stack.push_async_callback(executor.close)
         await cache.open(executor)

@@ -21,7 +21,7 @@ from rpcgw.daemon.options import Needs, Options
 from rpcgw.daemon.revocations import SharedRevocations
 from rpcgw.daemon.runtime import Runtime, open_runtime
 from rpcgw.daemon.telemetry import metrics_directory, worker_telemetry
-from rpcgw.endpoints import documents, mcp, rpc
+from rpcgw.endpoints import documents, mcp, postman, rpc
 from rpcgw.endpoints.cancellations import Cancellations, Marks
 from rpcgw.endpoints.deferred import Deferral
 from rpcgw.endpoints.sessions import Sessions
@@ -140,6 +140,9 @@ def entrances(runtime: Runtime, revocations: Revocations, deferral: Deferral | N
     for_mcp = mcp.Services(runtime.executor, sessions, runtime.ids, runtime.clock, runtime.observer, cancellations)
     return [
         *chain.from_iterable(rpc.entrances(route.endpoint, route.policy, for_rpc) for route in gateway.rpc),
+        *chain.from_iterable(
+            postman.entrances(route.endpoint, route.readers, runtime.clock, runtime.observer) for route in gateway.rpc
+        ),
         *chain.from_iterable(mcp.entrances(route.endpoint, route.policy, for_mcp) for route in gateway.mcp),
         *chain.from_iterable(
             documents.entrances(route.publication, route.readers, runtime.clock, runtime.observer)

@@ -6,7 +6,7 @@ hold for them. `protected_doc` does, as for every other document. Host and Origi
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any, Final
 
@@ -14,6 +14,7 @@ import msgspec
 
 from rpcgw.access.admit import Policy, Refuse, admitter, refuser, too_large
 from rpcgw.api.context import Principal
+from rpcgw.endpoints.entity import known
 from rpcgw.exchange import Entrance, Head, HeaderFields, Inbound, Rejected, Reply
 from rpcgw.kernel.ports import Clock, Observer
 from rpcgw.protocol.mcp import clients
@@ -93,15 +94,9 @@ async def _nobody(_: Principal, inbound: Inbound) -> Reply:
 def _reply(document: Document, publication: Publication, head: Head) -> Reply:
     kept = f"{'private' if publication.private else 'public'}, max-age={KEPT}"
     fields: HeaderFields = (("ETag", document.etag), ("Cache-Control", kept))
-    if document.etag in _known(head):
+    if document.etag in known(head):
         return Reply(304, headers=fields)
     return Reply(200, document.body, (("Content-Type", document.media_type), *fields))
-
-
-def _known(head: Head) -> Iterator[str]:
-    """The entity tags that the client has already (RFC 9110 section 13.1.2, weak comparison)."""
-    for line in head.headers.getall("if-none-match", []):
-        yield from (tag.strip().removeprefix("W/") for tag in line.split(","))
 
 
 def _rejected(verdict: Rejected) -> Reply:

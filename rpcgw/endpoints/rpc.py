@@ -16,6 +16,7 @@ from rpcgw.api.context import Principal, Surface
 from rpcgw.api.errors import RpcError
 from rpcgw.endpoints import batches
 from rpcgw.endpoints.deferred import Deferral
+from rpcgw.endpoints.entity import entity
 from rpcgw.exchange import Entrance, Head, Headers, Inbound, Reply
 from rpcgw.kernel.call import Call, Done, Outcome
 from rpcgw.kernel.ports import Clock, Ids, Observer
@@ -89,12 +90,17 @@ def entrances(endpoint: Endpoint, policy: Policy, services: Services) -> tuple[E
 def _document(endpoint: Endpoint, locale: str, head: Head) -> Reply:
     head_only = "info" in parse_qs(head.query, keep_blank_values=True)
     document = endpoint.document(endpoint.version, locale, head_only)
-    return answers.rejected(answers.NOT_FOUND) if document is None else answers.document_reply(document, locale)
+    if document is None:
+        return answers.rejected(answers.NOT_FOUND, endpoint.names)
+    fields = (*answers.JSON, ("Content-Language", locale))
+    return entity(document, fields, head, private=endpoint.private, vary="Accept-Language")
 
 
 def _fault(visit: Visit, fault: Fault) -> Reply:
     _tell(visit, fault)
-    return answers.accepted() if fault.silent else answers.fault_reply(fault)
+    if fault.silent:
+        return answers.accepted()
+    return answers.fault_reply(fault, visit.endpoint.names, visit.endpoint.texts_in(visit.locale))
 
 
 async def _single(visit: Visit, request: Request) -> Reply:
@@ -121,7 +127,7 @@ def _bodies(visit: Visit, items: Sequence[Request | Fault], outcomes: Mapping[in
         if isinstance(item, Fault):
             _tell(visit, item)
             if not item.silent:
-                yield answers.fault_answer(item)
+                yield answers.fault_answer(item, visit.endpoint.names, visit.endpoint.texts_in(visit.locale))
         elif item.id is not None:
             yield answers.answer_of(item.id, outcomes[place])
 
@@ -248,7 +254,7 @@ def _tell(visit: Visit, fault: Fault) -> None:
 
 def _entrance(endpoint: Endpoint, policy: Policy, services: Services, pattern: str) -> Entrance:
     limit = endpoint.limits.max_body_bytes
-    refuse = refuser(services.observer, answers.rejected)
+    refuse = refuser(services.observer, partial(answers.rejected, names=endpoint.names))
     return Entrance(
         name=endpoint.name,
         pattern=pattern,

@@ -59,7 +59,8 @@ def _revision(request: Modern | Legacy, session: Session | None) -> Revision:
 def _plan(visit: Visit, request: Modern | Legacy, revision: Revision) -> Planned | Answer | Refused:
     """What is to run, or the answer where nothing is."""
     endpoint, era = visit.endpoint, revision.era
-    planned = calls.plan(endpoint, request.params, visit.inbound.head.headers if era == "stateless" else None)
+    repeated = visit.inbound.head.headers if era == "stateless" else None
+    planned = calls.plan(endpoint, request.params, repeated, visit.locale)
     if isinstance(planned, Planned):
         return planned
     if isinstance(planned, Fault):

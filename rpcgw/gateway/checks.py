@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from rpcgw.api.problems import Place, Problem
+from rpcgw.gateway.catalogues import catalogue_problems
 from rpcgw.gateway.documents import publication_problems
+from rpcgw.gateway.languages import message_problems
 from rpcgw.gateway.model import Gateway
 
 
@@ -15,4 +17,7 @@ def check_problems(gateway: Gateway) -> list[Problem]:
         if plugin.state == "quarantined"
     ]
     unpublishable = publication_problems(gateway.settings, (route.publication for route in gateway.mcp))
-    return sorted([*gateway.warnings, *quarantined, *unpublishable])
+    groups = [route.group for route in gateway.settings.routes]
+    texts = catalogue_problems(gateway.catalogues, gateway.table, gateway.wording.texts, groups)
+    messages = message_problems(gateway.catalogues)
+    return sorted([*gateway.warnings, *quarantined, *unpublishable, *texts, *messages])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import chain
 
 from rpcgw.api.errors import ConfigError
 from rpcgw.api.problems import Place, Problem, errors
@@ -69,6 +70,7 @@ def compile_gateway(loaded: Loaded, imported: Imported, plugin_catalogues: Layer
         running=running,
         listeners=listeners,
         tunings=_tunings(settings, table),
+        catalogues=tuple(chain(loaded.catalogues, *plugin_catalogues)),
         webhooks=webhooks,
         warnings=tuple(sorted(problems)),
         notes=imported.notes,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from rpcgw import __version__
 from rpcgw.access.admit import JSON, Policy
 from rpcgw.access.guards import Guards, compile_guards
 from rpcgw.access.policies import document_policy, rpc_policy
@@ -14,11 +15,14 @@ from rpcgw.config.settings import CallSettings, Route, Security, Settings
 from rpcgw.gateway.address import public_url
 from rpcgw.gateway.documents import publication, server_keys
 from rpcgw.gateway.model import McpRoute, RpcRoute
+from rpcgw.gateway.transports import described
 from rpcgw.gateway.wording import MethodWording
+from rpcgw.kernel.failure import PYTHON, UFO
 from rpcgw.kernel.method import Method
 from rpcgw.kernel.table import MethodTable
 from rpcgw.protocol import jsonrpc, mcp
-from rpcgw.protocol.openrpc import Document, Edition, Project, documents
+from rpcgw.protocol.openrpc import Edition, Project, documents
+from rpcgw.protocol.postman import collections
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,15 +57,17 @@ def serve(settings: Settings, table: MethodTable, wording: MethodWording) -> tup
 
 
 def _rpc(route: Route, settings: Settings, table: MethodTable, wording: MethodWording, guards: Guards) -> RpcRoute:
-    calls = settings.calls_of(route.group)
-    policy = _rpc_policy(guards, settings.security_of(route.group))
+    calls, security = settings.calls_of(route.group), settings.security_of(route.group)
+    policy = _rpc_policy(guards, security)
     tokens = policy.tokens.get("POST")
+    project, editions = _project(settings), _editions(route, settings, table)
+    prefix = route.prefix or "/"
     endpoint = jsonrpc.Endpoint(
         name=f"{route.full_group}_ufo_rpc_api_server",
-        prefix=route.prefix or "/",
+        prefix=prefix,
         group=route.group,
         versions=table.versions(route.group),
-        document=_document(route, settings, table, wording),
+        document=documents(project, prefix, route.group, editions, wording),
         negotiate=wording.negotiator(route.group),
         limits=jsonrpc.Limits(
             max_body_bytes=calls.max_body_bytes,
@@ -71,18 +77,41 @@ def _rpc(route: Route, settings: Settings, table: MethodTable, wording: MethodWo
         deadlines=_with_deadline(route.group, settings, table),
         origins=guards.pages(),
         presented=jsonrpc.no_token if tokens is None else tokens.presented,
+        collection=collections(
+            project,
+            prefix,
+            route.group,
+            editions,
+            wording,
+            header=security.token_name,
+            protected=security.protected_api,
+        ),
+        private=security.protected_doc,
+        names=UFO if settings.errors.names == "ufo" else PYTHON,
+        messages=wording.languages,
     )
-    return RpcRoute(endpoint, policy)
+    readers = document_policy(guards, _tokens(security), protected_doc=security.protected_doc)
+    return RpcRoute(endpoint, policy, readers)
 
 
-def _document(route: Route, settings: Settings, table: MethodTable, wording: MethodWording) -> Document:
-    editions = {
+def _editions(route: Route, settings: Settings, table: MethodTable) -> dict[int, Edition]:
+    return {
         version: Edition(_described(route.group, version, settings, table), table.components(route.group, version))
         for version in table.versions(route.group)
     }
+
+
+def _project(settings: Settings) -> Project:
     docs = settings.docs
-    project = Project(docs.project_name, docs.project_description, public_url(settings))
-    return documents(project, route.prefix or "/", route.group, editions, wording)
+    return Project(
+        docs.project_name,
+        docs.project_description,
+        public_url(settings),
+        product=__version__,
+        version=docs.project_version,
+        environment=settings.environment,
+        transports=described(settings.transports) if docs.async_dsn_info else {},
+    )
 
 
 def _described(group: str, version: int, settings: Settings, table: MethodTable) -> Mapping[str, Method]:
@@ -124,6 +153,7 @@ def _mcp(
         private=_is_private(route, settings, wording),
         enabled=own.enabled,
         origins=guards.pages(),
+        messages=wording.languages,
     )
     return endpoint, problems
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from rpcgw.gateway.model import Gateway, McpRoute
+from rpcgw.gateway.model import Gateway, McpRoute, RpcRoute
 from rpcgw.kernel.method import Method
 from rpcgw.protocol.mcp import Endpoint
 from rpcgw.protocol.mcp.tools import descriptor
@@ -42,6 +42,7 @@ def list_routes(gateway: Gateway) -> Iterator[ListedRoute]:
         yield from _paths(
             endpoint.name, endpoint.prefix, endpoint.group, (*rpc.policy.methods, "OPTIONS"), endpoint.versions
         )
+        yield from _collections(rpc)
     for mcp in gateway.mcp:
         served = mcp.endpoint
         versions = tuple(sorted(served.toolboxes)) if served.enabled else ()
@@ -55,6 +56,15 @@ def _paths(
     yield ListedRoute(name, methods, prefix, group, "v1")
     served = ", ".join(f"v{version}" for version in versions) or "none"
     yield ListedRoute(name, methods, f"{prefix.rstrip('/')}/{{ver}}", group, served)
+
+
+def _collections(route: RpcRoute) -> Iterator[ListedRoute]:
+    """Postman collections."""
+    endpoint, below = route.endpoint, route.endpoint.prefix.rstrip("/")
+    served = ", ".join(f"v{version}" for version in endpoint.versions) or "none"
+    name = f"{endpoint.name.removesuffix('_api_server')}_api_postman"
+    yield ListedRoute(name, route.readers.methods, f"{below}/postman", endpoint.group, "v1")
+    yield ListedRoute(f"{name}_ver", route.readers.methods, f"{below}/{{ver}}/postman", endpoint.group, served)
 
 
 def _documents(route: McpRoute) -> Iterator[ListedRoute]:

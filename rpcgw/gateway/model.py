@@ -9,6 +9,7 @@ from rpcgw.access.admit import Policy
 from rpcgw.access.webhooks import WebhookPolicy
 from rpcgw.api.plugin import Lifespan
 from rpcgw.api.problems import Problem
+from rpcgw.config.catalogues import CatalogueFile
 from rpcgw.config.settings import Settings
 from rpcgw.gateway.wording import MethodWording
 from rpcgw.kernel.listeners import Listeners
@@ -49,10 +50,11 @@ class PluginRuntime:
 
 @dataclass(frozen=True, slots=True)
 class RpcRoute:
-    """A JSON-RPC endpoint and who may come in."""
+    """A JSON-RPC endpoint and who may come in; `readers` may have its documents."""
 
     endpoint: jsonrpc.Endpoint
     policy: Policy
+    readers: Policy
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,5 +81,6 @@ class Gateway:
     listeners: Listeners
     tunings: Tunings = field(default_factory=dict)
     webhooks: WebhookPolicy = field(default_factory=WebhookPolicy)
+    catalogues: tuple[CatalogueFile, ...] = ()
     warnings: tuple[Problem, ...] = ()
     notes: tuple[str, ...] = ()

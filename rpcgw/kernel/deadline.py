@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import Self
 
 from rpcgw.api.errors import AsyncError
+from rpcgw.kernel.language import Phrase
 
 
 class Deadlines:
@@ -55,7 +56,7 @@ class Guard:
             return
         cancelled_elsewhere = self._task.uncancel() > self._before
         if not (cancelled_elsewhere and isinstance(error, asyncio.CancelledError)):
-            raise AsyncError(f"The call ran past its deadline of {self._queue.seconds:g} s") from error
+            raise AsyncError(Phrase("error.deadline", seconds=f"{self._queue.seconds:g}")) from error
 
     def stop(self) -> None:
         """What follows is no longer held to the deadline."""

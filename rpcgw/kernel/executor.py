@@ -18,7 +18,7 @@ from typing import Any
 import msgspec
 
 from rpcgw.api.context import CallContext, Principal
-from rpcgw.api.errors import AsyncError, InternalError, MethodNotFound, RpcError
+from rpcgw.api.errors import Abandoned, InternalError, MethodNotFound, RpcError
 from rpcgw.api.events import ErrorRaised, PostExecute, PostResponse, PreExecute, PreResponse, RequestReceived
 from rpcgw.kernel.background import Background
 from rpcgw.kernel.cache import CachePolicy, Hit, Miss, ResultCache
@@ -26,11 +26,13 @@ from rpcgw.kernel.call import Call, Done, Failed, Outcome
 from rpcgw.kernel.codec import NoJsonForm
 from rpcgw.kernel.content import unpacked
 from rpcgw.kernel.deadline import Deadlines, Guard
-from rpcgw.kernel.failure import as_rpc_error, is_exposed, render
+from rpcgw.kernel.failure import PYTHON, Names, as_rpc_error, is_exposed, render
 from rpcgw.kernel.flights import LEASE_TTL, Flights, Turn
 from rpcgw.kernel.gate import Passed
+from rpcgw.kernel.language import ENGLISH, Phrase
 from rpcgw.kernel.listeners import Listeners, Ordered, fire
 from rpcgw.kernel.lock import CallLocks, PoolLocks, lock_name
+from rpcgw.kernel.messages import Texts
 from rpcgw.kernel.method import Method
 from rpcgw.kernel.plan import Plan, compile_plans, shortest
 from rpcgw.kernel.ports import Clock, Ids, Locks, Observer, Pool
@@ -65,6 +67,8 @@ class Executor:
         cache_prefix: What stands before the keys of results.
         lease_ttl: For how many seconds others wait for a process that died while it made a result.
         resolvers: Plugins' resolvers, each ready to be called with an id.
+        languages: What the product says to clients, by locale; English where there is none.
+        error_names: What clients see as the classes of rpcgw's own errors.
     """
 
     def __init__(
@@ -84,12 +88,16 @@ class Executor:
         cache_prefix: str = "rpc_cache",
         lease_ttl: float = LEASE_TTL,
         resolvers: Mapping[Find, Callable[[Any], Any]] | None = None,
+        languages: Mapping[str, Texts] | None = None,
+        error_names: Names = PYTHON,
     ) -> None:
         self._listeners = listeners or Listeners()
         self._listened = self._listeners.any
         self._ids = ids
         self._observer = observer
         self._exposed = is_exposed(environment)
+        self._languages = languages or {}
+        self._error_names = error_names
         self._encode = self._inspected if self._exposed else _encode
         self._monotonic = clock.monotonic
         self._threads = threads or Threads()
@@ -139,17 +147,21 @@ class Executor:
         if plan is None or call.refused is not None:
             raise call.refused or _not_found(call)
         method = plan.method
-        bound = method.bind(params, strict=call.strict, refuse_unknown=plan.refuse_unknown)
+        texts = self._languages.get(call.locale, ENGLISH)
+        bound = method.bind(params, strict=call.strict, refuse_unknown=plan.refuse_unknown, texts=texts)
         miss: Miss | None = None
         if plan.cache is not None:
             found = await self.cache.read(plan.cache, call, {**method.defaults, **bound})
             if isinstance(found, Hit):
                 return _done(method, found.encoded, cached=True)
             miss = found
-        verdict = method.gate(bound) if gated is None else gated
+        verdict = method.gate(bound, texts) if gated is None else gated
         if not isinstance(verdict, Passed):
-            raise method.refusal(verdict)
-        values = await convert_resolving(method, bound, self._finders) if plan.resolving else method.convert(bound)
+            raise method.refusal(verdict, texts)
+        if plan.resolving:
+            values = await convert_resolving(method, bound, self._finders, texts)
+        else:
+            values = method.convert(bound, texts=texts)
         if plan.plain and not self._listened:
             result = await plan.invoke(values, context)
             if guard is not None:
@@ -295,7 +307,8 @@ class Executor:
             await self._tell(self._listeners.error, event)
             replaced: object = event.error
             error = replaced if isinstance(replaced, RpcError) else error
-        failed = render(error, exposed=self._exposed)
+        texts = self._languages.get(call.locale, ENGLISH)
+        failed = render(error, exposed=self._exposed, names=self._error_names, texts=texts)
         self._observer.call_failed(call, cause, failed.code)
         return failed
 
@@ -333,13 +346,13 @@ class Executor:
         self._threads.close()
 
 
-_ABANDONED = render(AsyncError("The caller left before the answer"), exposed=False)
+_ABANDONED = render(Abandoned(), exposed=False)
 _UNSEEN = CallContext(Principal(), "", 0, "", "rpc", "", "")
 """Stands in where neither the method nor a listener looks at the context: making one costs more than a look-up."""
 
 
 def _not_found(call: Call) -> MethodNotFound:
-    return MethodNotFound(f'The group "{call.group}" has no method "{call.method}" in version {call.version}')
+    return MethodNotFound(Phrase("error.no_method", group=call.group, method=call.method, version=call.version))
 
 
 def _is_cancelled() -> bool:

@@ -15,9 +15,41 @@ from typing import Any
 from rpcgw.api import errors
 from rpcgw.api.errors import ApplicationError, InternalError, RpcError, ServerError
 from rpcgw.kernel.call import Failed
+from rpcgw.kernel.language import ENGLISH, worded
+from rpcgw.kernel.messages import Texts
 
 EXPOSED_ENVIRONMENTS = frozenset({"dev", "test"})
 """Where errors are shown in full; the names are exact."""
+
+Names = Mapping[str, str]
+"""What classes of rpcgw's errors are called in answers, where it is not their own name."""
+
+PYTHON: Names = {}
+
+UFO: Names = {
+    name: rf"Ufo\RpcError\{original}"
+    for name, original in {
+        "ParseError": "RpcJsonParseException",
+        "InvalidRequest": "RpcBadRequestException",
+        "MethodNotFound": "RpcMethodNotFoundExceptionRpc",
+        "InvalidParams": "RpcBadParamException",
+        "AssertionFailed": "ConstraintsImposedException",
+        "InternalError": "RpcInternalException",
+        "RuntimeFault": "RpcRuntimeException",
+        "CapabilityMissing": "RpcRuntimeException",
+        "LogicError": "RpcLogicException",
+        "LockedError": "RpcLogicException",
+        "TokenNotSent": "RpcTokenNotSentException",
+        "TokenInvalid": "RpcInvalidTokenException",
+        "DataNotFound": "RpcDataNotFoundException",
+        "AsyncError": "RpcAsyncRequestException",
+        "Abandoned": "RpcAsyncRequestException",
+        "BatchError": "RpcInvalidBatchRequestExceptions",
+        "ServerError": "RpcCustomServerException",
+        "ApplicationError": "CustomApplicationException",
+    }.items()
+}
+"""The names of the original's package of errors, for clients that tell errors apart by them."""
 
 MAX_FRAMES = 50
 MAX_PREVIOUS = 10
@@ -89,14 +121,23 @@ def _reserved(code: int) -> type[RpcError]:
     return type(kind.__name__, (kind,), {"code": code, "__module__": kind.__module__, "__doc__": kind.__doc__})
 
 
-def render(error: RpcError, *, exposed: bool) -> Failed:
-    """An error as it goes out. `data` holds its class, its `extra` if any, and the whole story where `exposed`."""
-    data: dict[str, Any] = {"exception": type(error).__name__}
+def render(error: RpcError, *, exposed: bool, names: Names = PYTHON, texts: Texts = ENGLISH) -> Failed:
+    """An error as it goes out. `data` holds its class, its `extra` if any, and the whole story where `exposed`.
+
+    `names` are those of rpcgw's own classes; an author's class has its own. `texts` are the client's language.
+    """
+    data: dict[str, Any] = {"exception": name_of(error, names)}
     if extra := json_safe(error.extra):
         data["extra"] = extra
     if exposed:
-        data |= _story(error)
-    return Failed(error.wire_code, clean(str(error.message)), data, error)
+        data |= _story(error, names)
+    return Failed(error.wire_code, clean(str(worded(error, texts))), data, error)
+
+
+def name_of(error: BaseException, names: Names = PYTHON) -> str:
+    """What the class of an error is called in answers."""
+    kind = type(error)
+    return names.get(kind.__name__, kind.__name__) if kind.__module__ == errors.__name__ else kind.__name__
 
 
 def clean(text: str) -> str:
@@ -136,7 +177,7 @@ def _safe_items(bag: Mapping[Any, object], depth: int) -> Iterator[tuple[str, ob
             yield clean(str(key)), safe
 
 
-def _story(error: BaseException, seen: frozenset[int] = frozenset()) -> dict[str, Any]:
+def _story(error: BaseException, names: Names, seen: frozenset[int] = frozenset()) -> dict[str, Any]:
     frames = _frames(error)
     if not frames and error.__cause__ is not None:
         # Made of the cause by us: it was raised where the cause was.
@@ -148,16 +189,16 @@ def _story(error: BaseException, seen: frozenset[int] = frozenset()) -> dict[str
         "line": frames[-1]["line"] if frames else None,
         "trace": frames,
         "trace_string": clean("".join(traceback.format_exception(error, limit=-MAX_FRAMES, chain=False))),
-        "previous": _previous(error, seen | {id(error)}),
+        "previous": _previous(error, names, seen | {id(error)}),
     }
 
 
-def _previous(error: BaseException, seen: frozenset[int]) -> dict[str, Any] | None:
+def _previous(error: BaseException, names: Names, seen: frozenset[int]) -> dict[str, Any] | None:
     before = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
     if before is None or id(before) in seen or len(seen) > MAX_PREVIOUS:
         return None
     extra = {"extra": json_safe(before.extra)} if isinstance(before, RpcError) and before.extra else {}
-    return {"exception": type(before).__name__, **extra, **_story(before, seen)}
+    return {"exception": name_of(before, names), **extra, **_story(before, names, seen)}
 
 
 def _frames(error: BaseException) -> list[dict[str, Any]]:

@@ -14,6 +14,7 @@ from rpcgw.api.errors import InternalError, LockedError
 from rpcgw.api.marks import Lock
 from rpcgw.kernel.background import Background
 from rpcgw.kernel.keys import canonical_of, digest
+from rpcgw.kernel.language import Phrase
 from rpcgw.kernel.method import Method
 from rpcgw.kernel.ports import Ids, Locks, Observer, Pool, StoreError
 
@@ -77,7 +78,7 @@ class CallLocks:
         while (held := await self._ask(name, ttl)) is None:
             left = until - loop.time()
             if left <= 0:
-                raise LockedError(f"{name.partition(':')[0]} is locked by another call")
+                raise LockedError(Phrase("error.locked", method=name.partition(":")[0]))
             await asyncio.sleep(min(pause, left))
             pause = min(pause * 2, LONGEST_PAUSE)
         return held

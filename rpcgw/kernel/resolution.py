@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import Any
 
+from rpcgw.kernel.messages import MESSAGES, Texts
 from rpcgw.kernel.method import Method
 from rpcgw.kernel.substitution import Find, Resolution
 from rpcgw.kernel.threads import Threads
@@ -33,7 +34,9 @@ async def _in_thread(function: Callable[[Any], Any], threads: Threads, by: Any) 
     return await threads.run(partial(function, by))
 
 
-async def convert_resolving(method: Method, arguments: dict[str, Any], finders: Finders) -> dict[str, Any]:
+async def convert_resolving(
+    method: Method, arguments: dict[str, Any], finders: Finders, texts: Texts = MESSAGES
+) -> dict[str, Any]:
     """What `method.convert` does, with objects in the place of ids.
 
     Raises:
@@ -43,7 +46,7 @@ async def convert_resolving(method: Method, arguments: dict[str, Any], finders: 
     resolution = Resolution()
     while True:
         try:
-            values = method.convert(arguments, resolution)
+            values = method.convert(arguments, resolution, texts)
         except Exception:  # an author's validator may stumble over what is not there yet; the last run tells the truth
             if not resolution.open:
                 raise

@@ -10,14 +10,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Final, Protocol
+from urllib.parse import urlsplit
 
 import msgspec
 
-from rpcgw.kernel.codec import encode
+from rpcgw.kernel.codec import decode, encode
 from rpcgw.kernel.method import ErrorDoc, Method, ParamDoc
 
 VERSION: Final = "1.3.2"
 _KEPT: Final = 64
+_JSON_RPC: Final = "https://www.jsonrpc.org/specification"
+_PORTS: Final = {"http": 80, "https": 443}
 
 
 class Texts(Protocol):
@@ -28,6 +31,12 @@ class Texts(Protocol):
 
     def description(self, group: str, method: Method, locale: str) -> str:
         """What a method does, in a language."""
+
+    def parameter(self, group: str, method: Method, name: str, locale: str) -> str:
+        """What a catalogue says of a parameter; empty where none does, and the code's own words hold."""
+
+    def result(self, group: str, method: Method, locale: str) -> str:
+        """What a catalogue says of the result; empty where none does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +49,20 @@ class Edition:
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """What documents say of the project. `public_url` is scheme, host and port, without a path; None where unknown."""
+    """What documents say of the project and of the server.
+
+    `public_url` is scheme, host and port, without a path; None where unknown. `product` is the server's own version,
+    `version` the project's. `transports` are the queues by name, in parts and without their secrets.
+    """
 
     title: str
     description: str = ""
     public_url: str | None = None
     server_name: str = "rpcgw"
+    product: str = ""
+    version: str | None = None
+    environment: str = "prod"
+    transports: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
 Document = Callable[[int, str, bool], bytes | None]
@@ -63,7 +80,7 @@ def documents(project: Project, prefix: str, group: str, editions: Mapping[int, 
         described = {
             "openrpc": VERSION,
             "info": _info(project, version, versions),
-            "servers": [_server(project, prefix, version)],
+            "servers": [server(project, prefix, version)],
         }
         edition = editions[version]
         methods = () if head_only else edition.methods.values()
@@ -81,18 +98,44 @@ def path_of(prefix: str, version: int) -> str:
     return below or "/" if version == 1 else f"{below}/v{version}"
 
 
+def base_of(project: Project) -> str:
+    """Scheme, host and port without a slash at the end; empty where nobody knows them."""
+    return (project.public_url or "").rstrip("/")
+
+
+def server(project: Project, prefix: str, version: int) -> dict[str, Any]:
+    """The server entry of a version. The kernel's own clients know a server by its `x-ufo` block."""
+    base, path = base_of(project), path_of(prefix, version)
+    documentation = {"postman": f"{base}{path.rstrip('/')}/postman", "json-rpc": _JSON_RPC}
+    return {
+        "name": project.server_name,
+        **_unless_empty("description", project.description),
+        "url": base + path,
+        "x-method": "POST",
+        "x-ufo": {
+            "envelop": f"JSON-RPC-2.0/UFO-RPC-{project.product}".rstrip("-"),
+            "environment": {"env": project.environment, **_unless_empty(project.server_name, project.product)},
+            "transport": {"sync": {**_address(base), "path": path, "method": "POST"}, **project.transports},
+            "documentation": documentation,
+        },
+    }
+
+
+def _address(base: str) -> dict[str, Any]:
+    parts = urlsplit(base)
+    if not parts.hostname:
+        return {}
+    return {"scheme": parts.scheme, "host": parts.hostname, "port": parts.port or _PORTS.get(parts.scheme, 80)}
+
+
 def _info(project: Project, version: int, versions: tuple[int, ...]) -> dict[str, Any]:
     return {
         "title": project.title,
         **_unless_empty("description", project.description),
         "version": f"v{version}",
         "x-versions": [f"v{number}" for number in versions],
+        **_unless_empty("x-project-version", project.version or ""),
     }
-
-
-def _server(project: Project, prefix: str, version: int) -> dict[str, Any]:
-    url = (project.public_url or "").rstrip("/") + path_of(prefix, version)
-    return {"name": project.server_name, "url": url, "x-method": "POST"}
 
 
 def _method(method: Method, group: str, texts: Texts, locale: str) -> dict[str, Any]:
@@ -102,14 +145,15 @@ def _method(method: Method, group: str, texts: Texts, locale: str) -> dict[str, 
         "tags": [_tag(method)],
         **_unless_empty("summary", texts.title(group, method, locale) or description.partition("\n")[0]),
         **_unless_empty("description", description),
-        "params": [_param(param) for param in method.params],
+        "params": [_param(param, texts.parameter(group, method, param.name, locale)) for param in method.params],
         "result": {
             "name": method.result.name,
-            **_unless_empty("description", method.result.description),
+            **_unless_empty("description", texts.result(group, method, locale) or method.result.description),
             "schema": msgspec.Raw(method.result.schema),
         },
         "deprecated": method.deprecated,
         **({"errors": [_error(error) for error in method.errors]} if method.errors else {}),
+        **({"examples": examples} if (examples := _examples(method)) else {}),
     }
 
 
@@ -119,13 +163,30 @@ def _tag(method: Method) -> dict[str, Any]:
     return {"name": method.name.rpartition(".")[0] or owner, "description": owner}
 
 
-def _param(param: ParamDoc) -> dict[str, Any]:
+def _param(param: ParamDoc, text: str) -> dict[str, Any]:
     return {
         "name": param.name,
-        **_unless_empty("description", param.description),
+        **_unless_empty("description", text or param.description),
         "required": param.required,
         "schema": msgspec.Raw(param.schema),
+        **_unless_empty("x-ufo-assertions", f"[{', '.join(param.assertions)}]" if param.assertions else ""),
     }
+
+
+def _examples(method: Method) -> list[dict[str, Any]]:
+    """One pairing for each position among the examples that the parameters' types give, as far as all of them go."""
+    given = {param.name: decode(param.schema).get("examples", []) for param in method.params}
+    required = [given[param.name] for param in method.params if param.required]
+    count = min(map(len, required), default=max(map(len, given.values()), default=0))
+    return [
+        {
+            "name": f"{method.name} {at + 1}",
+            "params": [
+                {"name": name, "value": values[min(at, len(values) - 1)]} for name, values in given.items() if values
+            ],
+        }
+        for at in range(count)
+    ]
 
 
 def _error(error: ErrorDoc) -> dict[str, Any]:

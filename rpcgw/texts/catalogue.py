@@ -16,6 +16,7 @@ class MethodTexts:
 
     title: str | None = None
     description: str | None = None
+    result: str | None = None
     params: Mapping[str, str] = field(default_factory=dict)
 
     def over(self, lower: MethodTexts) -> MethodTexts:
@@ -23,6 +24,7 @@ class MethodTexts:
         return MethodTexts(
             self.title if self.title is not None else lower.title,
             self.description if self.description is not None else lower.description,
+            self.result if self.result is not None else lower.result,
             {**lower.params, **self.params},
         )
 
@@ -37,7 +39,7 @@ class Catalogue:
 
     @staticmethod
     def of(group: str, locale: str, methods: Mapping[str, Mapping[str, Any]]) -> Catalogue:
-        """A catalogue made of plain mappings with `title`, `description` and `params`."""
+        """A catalogue made of plain mappings with `title`, `description`, `result` and `params`."""
         texts = {name: MethodTexts(**given) for name, given in methods.items()}
         return Catalogue(group, canonical(locale), texts)
 

@@ -44,6 +44,10 @@ class Texts:
         """A parameter's description; `code` is what the docstring says. None where nobody says one."""
         return self._first(group, method, locale, lambda texts: texts.params.get(name)) or code or None
 
+    def result(self, group: str, method: str, locale: str, code: str | None = None) -> str | None:
+        """The result's description; `code` is what the docstring says. None where nobody says one."""
+        return self._first(group, method, locale, lambda texts: texts.result) or code or None
+
     def _first(self, group: str, method: str, locale: str, field: Callable[[MethodTexts], str | None]) -> str | None:
         return next((text for texts in self._chain(group, method, locale) if (text := field(texts))), None)
 

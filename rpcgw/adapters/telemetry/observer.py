@@ -19,7 +19,7 @@ from rpcgw.adapters.telemetry.families import Family
 from rpcgw.adapters.telemetry.log import CURRENT, LEVELS, Log
 from rpcgw.adapters.telemetry.rendering import json_line
 from rpcgw.adapters.telemetry.slots import Histogram, Number, Slots
-from rpcgw.api.errors import AsyncError, LockedError, RpcError
+from rpcgw.api.errors import Abandoned, AsyncError, DataNotFound, LockedError, RpcError
 from rpcgw.kernel.call import Call, Done, Failed, Outcome
 
 UNKNOWN = "unknown"
@@ -279,17 +279,21 @@ def _quoted(name: str) -> str:
 
 
 def _outcome(failed: Failed) -> str:
-    """What a failure counts as: the caller's fault, another call's lock, time, or an error."""
+    """What a failure counts as: the caller's fault, another call's lock, time, a caller who left, or an error."""
     error = failed.error
     if isinstance(error, LockedError):
         return "locked"
+    if isinstance(error, Abandoned):
+        return "cancelled"
     if isinstance(error, AsyncError):
         return "timeout"
-    return "refused" if error.category in ("user", "security") else "error"
+    return "refused" if error.category in ("user", "security") or isinstance(error, DataNotFound) else "error"
 
 
 def _level(outcome: Outcome) -> str:
     assert isinstance(outcome, Failed), "only failures have levels of their own"
+    if isinstance(outcome.error, DataNotFound | Abandoned):
+        return "info"  # ordinary answers, whatever their category
     if isinstance(outcome.error, LockedError | AsyncError):
         return "warning"
     return {"user": "info", "procedure": "info", "security": "warning", "server": "error"}[outcome.error.category]

@@ -13,7 +13,9 @@ from rpcgw.api.errors import MethodNotFound, ParseError, RpcError
 from rpcgw.exchange import HeaderFields, Rejected, Reply
 from rpcgw.kernel.call import Done, Outcome
 from rpcgw.kernel.codec import encode
-from rpcgw.kernel.failure import error_of, render
+from rpcgw.kernel.failure import PYTHON, Names, error_of, render
+from rpcgw.kernel.language import ENGLISH
+from rpcgw.kernel.messages import Texts
 from rpcgw.protocol.jsonrpc.envelope import Fault, Id
 
 JSON: Final[HeaderFields] = (("Content-Type", "application/json"),)
@@ -30,9 +32,9 @@ def answer_of(identifier: Id, outcome: Outcome) -> bytes:
     return _error(identifier, outcome.body())
 
 
-def fault_answer(fault: Fault) -> bytes:
-    """The answer to what could not be run."""
-    return _error(fault.id, _body(fault.error))
+def fault_answer(fault: Fault, names: Names = PYTHON, texts: Texts = ENGLISH) -> bytes:
+    """The answer to what could not be run; `names` are those of error classes, `texts` the client's language."""
+    return _error(fault.id, _body(fault.error, names, texts))
 
 
 def reply(body: bytes, after: After | None = None) -> Reply:
@@ -40,14 +42,9 @@ def reply(body: bytes, after: After | None = None) -> Reply:
     return Reply(200, body, JSON, after)
 
 
-def document_reply(body: bytes, locale: str) -> Reply:
-    """A document in the language that was negotiated for it (T-03)."""
-    return Reply(200, body, (*JSON, ("Content-Language", locale), ("Vary", "Accept-Language")))
-
-
-def fault_reply(fault: Fault) -> Reply:
+def fault_reply(fault: Fault, names: Names = PYTHON, texts: Texts = ENGLISH) -> Reply:
     """The one answer to a body that holds nothing to run."""
-    return Reply(400 if isinstance(fault.error, ParseError) else 200, fault_answer(fault), JSON)
+    return Reply(400 if isinstance(fault.error, ParseError) else 200, fault_answer(fault, names, texts), JSON)
 
 
 def batch_body(answers: Sequence[bytes]) -> bytes:
@@ -60,17 +57,17 @@ def accepted(after: After | None = None) -> Reply:
     return Reply(204, after=after)
 
 
-def rejected(verdict: Rejected) -> Reply:
+def rejected(verdict: Rejected, names: Names = PYTHON) -> Reply:
     """A refusal in JSON-RPC's form: one error object, whose id nobody has read."""
-    body = _body(error_of(verdict.code, verdict.message))
+    body = _body(error_of(verdict.code, verdict.message), names)
     if verdict.data is not None:
         body["data"] = verdict.data
     return Reply(verdict.status, _error(None, body), JSON + verdict.headers)
 
 
-def _body(error: RpcError) -> dict[str, Any]:
+def _body(error: RpcError, names: Names = PYTHON, texts: Texts = ENGLISH) -> dict[str, Any]:
     """An error that was never raised: it has no place and no trace to show in any environment (T-17)."""
-    return render(error, exposed=False).body()
+    return render(error, exposed=False, names=names, texts=texts).body()
 
 
 def _error(identifier: Id | None, body: dict[str, Any]) -> bytes:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 from rpcgw.exchange import Headers
+from rpcgw.kernel.failure import Names
+from rpcgw.kernel.language import ENGLISH
+from rpcgw.kernel.messages import Texts
 from rpcgw.protocol.openrpc import Document
+from rpcgw.protocol.postman import Collection
 
 UNKNOWN_VERSION = 0
 """The version of a path `/vN` that the group does not have: no method is in it."""
@@ -34,6 +38,8 @@ class Endpoint:
     `versions` are all that the group has, ascending. `negotiate` turns `Accept-Language` into a locale that there are
     texts for. `deadlines` names the methods whose deadline is configured: a batch does not give them its own.
     `presented` finds the token among a request's headers, for a call that a queue's worker is to admit again.
+    `private`: documents are for holders of a token only, so that no shared cache may keep them. `names` are those of
+    error classes, `messages` the product's texts by language.
     """
 
     name: str
@@ -47,3 +53,11 @@ class Endpoint:
     origins: tuple[str, ...] = ()
     version: int = 1
     presented: Callable[[Headers], str | None] = no_token
+    collection: Collection | None = None
+    private: bool = False
+    names: Names = field(default_factory=dict)
+    messages: Mapping[str, Texts] = field(default_factory=dict)
+
+    def texts_in(self, locale: str) -> Texts:
+        """What the product says in a language."""
+        return self.messages.get(locale, ENGLISH)

@@ -13,6 +13,7 @@ import msgspec
 
 from rpcgw.api.errors import BatchError, InvalidRequest, ParseError, RpcError
 from rpcgw.kernel.codec import NotJson, decode
+from rpcgw.kernel.language import Phrase
 from rpcgw.protocol.jsonrpc.special import NO_SPECIAL, SPECIAL, Special, read_special
 
 Id = str | int
@@ -60,9 +61,9 @@ def read(body: bytes, max_batch: int) -> Message:
     if type(value) is not list:
         return read_request(value)
     if not value:
-        return Fault(InvalidRequest("A batch holds at least one request"))
+        return Fault(InvalidRequest(Phrase("error.empty_batch")))
     if len(value) > max_batch:
-        return Fault(BatchError(f"A batch holds at most {max_batch} requests, this one has {len(value)}"))
+        return Fault(BatchError(Phrase("error.long_batch", most=max_batch, given=len(value))))
     return Batch(tuple(read_request(item) for item in value))
 
 

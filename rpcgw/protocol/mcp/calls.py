@@ -13,6 +13,8 @@ import msgspec
 from rpcgw.exchange import Headers
 from rpcgw.kernel.codec import NotJson, decode
 from rpcgw.kernel.gate import Assertion, Passed, Shape
+from rpcgw.kernel.language import ENGLISH
+from rpcgw.kernel.messages import Texts, say
 from rpcgw.protocol.mcp import mirrors
 from rpcgw.protocol.mcp.endpoint import Endpoint
 from rpcgw.protocol.mcp.faults import INVALID_PARAMS, Fault
@@ -38,7 +40,9 @@ class Misfit(msgspec.Struct, frozen=True):
     fault: Fault
 
 
-def plan(endpoint: Endpoint, params: dict[str, Any], headers: Headers | None) -> Planned | Misfit | Fault:
+def plan(
+    endpoint: Endpoint, params: dict[str, Any], headers: Headers | None, locale: str = "en"
+) -> Planned | Misfit | Fault:
     """What to run, or what is wrong. `headers` where the client's revision makes them repeat arguments."""
     name = params.get("name")
     if type(name) is not str:
@@ -53,9 +57,10 @@ def plan(endpoint: Endpoint, params: dict[str, Any], headers: Headers | None) ->
         fault = mirrors.check(tool.mirrors, arguments, headers)
         if fault is not None:
             return fault
-    gated = tool.method.gate(arguments)
+    texts = endpoint.messages.get(locale, ENGLISH)
+    gated = tool.method.gate(arguments, texts)
     if isinstance(gated, Shape):
-        return Misfit(tool, _misfit(tool, gated))
+        return Misfit(tool, _misfit(tool, gated, texts))
     return Planned(tool, arguments, gated)
 
 
@@ -77,8 +82,9 @@ def _read(text: str) -> Any:
         return text
 
 
-def _misfit(tool: Tool, shape: Shape) -> Fault:
+def _misfit(tool: Tool, shape: Shape, texts: Texts) -> Fault:
     lines = [f"{path}: {text}" if path else text for path, texts in shape.errors.items() for text in texts]
     more = f"; and {len(lines) - _SHOWN} more" if len(lines) > _SHOWN else ""
-    message = f"Invalid arguments for {tool.name}: {'; '.join(lines[:_SHOWN])}{more}"
+    facts = {"tool": tool.name, "faults": "; ".join(lines[:_SHOWN]) + more}
+    message = say("error.misfit", facts, tool.name, texts)
     return Fault(INVALID_PARAMS, message, {"extra": shape.errors})

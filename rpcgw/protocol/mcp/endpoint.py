@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import msgspec
 
+from rpcgw.kernel.messages import Texts as Messages
 from rpcgw.protocol.mcp.listing import Listing
 from rpcgw.protocol.mcp.revisions import STATELESS, Revision
 from rpcgw.protocol.mcp.tools import Texts, Toolbox, ToolSettings
@@ -47,7 +48,8 @@ class Endpoint:
 
     `name` is the route's name, `prefix` the path where version 1 is served, `toolboxes` the tools by version.
     `negotiate` picks the language for an `Accept-Language` header. `private`: what is listed depends on who asks or on
-    the language, so that no shared cache may keep it. `origins` may read answers from a page.
+    the language, so that no shared cache may keep it. `origins` may read answers from a page. `messages` are what the
+    product says to clients, by language.
     """
 
     name: str
@@ -64,6 +66,7 @@ class Endpoint:
     private: bool = True
     enabled: bool = True
     origins: tuple[str, ...] = ()
+    messages: Mapping[str, Messages] = field(default_factory=dict)
 
     @property
     def exists(self) -> bool:

@@ -38,6 +38,12 @@ class Texts(Protocol):
     def description(self, group: str, method: Method, locale: str) -> str:
         """A method's description in a language."""
 
+    def parameter(self, group: str, method: Method, name: str, locale: str) -> str:
+        """What a catalogue says of a parameter; "" where none does, and the schema's own words hold."""
+
+    def result(self, group: str, method: Method, locale: str) -> str:
+        """What a catalogue says of the result; "" where none does."""
+
 
 @dataclass(frozen=True, slots=True)
 class ToolSettings:
@@ -108,13 +114,37 @@ def descriptor(tool: Tool, group: str, texts: Texts, locale: str) -> dict[str, A
         "name": tool.name,
         "title": title,
         "description": texts.description(group, method, locale) or title,
-        "inputSchema": msgspec.Raw(tool.input_schema),
+        "inputSchema": msgspec.Raw(_worded_input(tool, group, texts, locale)),
     }
     if tool.output_schema is not None:
-        shown["outputSchema"] = msgspec.Raw(tool.output_schema)
+        said = {"result": texts.result(group, method, locale)}
+        shown["outputSchema"] = msgspec.Raw(_worded(tool.output_schema, said))
     if hints:
         shown["annotations"] = hints
     return shown
+
+
+def _worded_input(tool: Tool, group: str, texts: Texts, locale: str) -> bytes:
+    """The input schema with what catalogues say of parameters; a schema of the author's own is sent as it is."""
+    method = tool.method
+    if method.tool.input_schema is not None:
+        return tool.input_schema
+    return _worded(
+        tool.input_schema, {param.name: texts.parameter(group, method, param.name, locale) for param in method.params}
+    )
+
+
+def _worded(schema: bytes, said: Mapping[str, str]) -> bytes:
+    """A schema whose properties are described by `said`, where that says anything."""
+    texts = {name: text for name, text in said.items() if text}
+    if not texts:
+        return schema
+    read = decode(schema)
+    properties = read.get("properties", {})
+    for name in texts.keys() & properties.keys():
+        if isinstance(properties[name], dict):
+            properties[name] = {**properties[name], "description": texts[name]}
+    return msgspec.json.encode(read)
 
 
 def _tool(method: Method, settings: ToolSettings, problems: list[Problem]) -> Tool:

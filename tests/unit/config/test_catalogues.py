@@ -43,8 +43,8 @@ def test_all_fields() -> None:
 @pytest.mark.parametrize(
     ("file", "text", "line"),
     [
-        pytest.param("rpc.en.yaml", "a: {titel: x}", '1:5: error[unknown-option] Unrecognized option "titel" under "a". Available options are "title", "description", "params". (did you mean "title"?)', id="a misspelt field"),
-        pytest.param("rpc.en.yaml", "Catalog: {search: {title: x}}", '1:11: error[unknown-option] Unrecognized option "search" under "Catalog". Available options are "title", "description", "params". (the key is the method\'s whole name, say Catalog.search)', id="a name in two steps"),
+        pytest.param("rpc.en.yaml", "a: {titel: x}", '1:5: error[unknown-option] Unrecognized option "titel" under "a". Available options are "title", "description", "result", "params". (did you mean "title"?)', id="a misspelt field"),
+        pytest.param("rpc.en.yaml", "Catalog: {search: {title: x}}", '1:11: error[unknown-option] Unrecognized option "search" under "Catalog". Available options are "title", "description", "result", "params". (the key is the method\'s whole name, say Catalog.search)', id="a name in two steps"),
         pytest.param("rpc.en.yaml", "a: {title: 2024}", '1:12: error[wrong-type] "a.title" must be a string, not the number 2024. (put it in quotes)', id="a number for a text"),
         pytest.param("rpc.en.yaml", "a: {params: {q: [x]}}", '1:17: error[wrong-type] "a.params.q" must be a string, not a list. (put it in quotes)', id="a list for a parameter's text"),
         pytest.param("rpc.en.yaml", "a: text", '1:1: error[wrong-type] "a" must be a mapping, not the string "text".', id="text for a method"),

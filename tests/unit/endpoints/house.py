@@ -85,6 +85,12 @@ class Plain:
     def description(self, group: str, method: Method, locale: str) -> str:
         return method.description
 
+    def parameter(self, group: str, method: Method, name: str, locale: str) -> str:
+        return ""
+
+    def result(self, group: str, method: Method, locale: str) -> str:
+        return ""
+
 
 @dataclass
 class Locks:

@@ -9,7 +9,7 @@ from rpcgw.exchange import Rejected
 from rpcgw.kernel.call import Done
 from rpcgw.kernel.codec import decode
 from rpcgw.kernel.failure import render
-from rpcgw.protocol.jsonrpc.answers import NOT_FOUND, answer_of, batch_body, document_reply, fault_reply, rejected
+from rpcgw.protocol.jsonrpc.answers import NOT_FOUND, answer_of, batch_body, fault_reply, rejected
 from rpcgw.protocol.jsonrpc.envelope import Fault
 
 
@@ -101,12 +101,3 @@ def test_not_found() -> None:
 def test_batch() -> None:
     """A batch's answer is the array of its answers."""
     assert batch_body([b"1", b"2"]) == b"[1,2]"
-
-
-def test_document() -> None:
-    """T-03: a document says its language, and that it depends on the client's."""
-    assert document_reply(b"{}", "uk").headers == (
-        ("Content-Type", "application/json"),
-        ("Content-Language", "uk"),
-        ("Vary", "Accept-Language"),
-    )

@@ -26,6 +26,12 @@ class Silent:
     def description(self, group: str, method: Method, locale: str) -> str:
         return ""
 
+    def parameter(self, group: str, method: Method, name: str, locale: str) -> str:
+        return ""
+
+    def result(self, group: str, method: Method, locale: str) -> str:
+        return ""
+
 
 ENDPOINT = Endpoint("demo_ufo_mcp_endpoint", "/mcp", "demo", {}, Silent(), lambda _: "en")
 ids: st.SearchStrategy[RequestId] = st.integers() | st.text(st.characters(exclude_categories=["Cs"]))

@@ -1,7 +1,7 @@
 """The OpenRPC document, held against the meta-schema and member by member."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 from unittest.mock import ANY
@@ -9,6 +9,7 @@ from unittest.mock import ANY
 import pytest
 from annotated_types import MinLen
 from jsonschema import Draft7Validator
+from pydantic import Field
 from referencing import Registry
 from referencing.jsonschema import DRAFT7
 
@@ -91,6 +92,12 @@ class Words:
             return {"uk": "Шукає товари.", "en": "Finds products."}[locale]
         return "" if method.name == "ping" else method.description
 
+    def parameter(self, group: str, method: Method, name: str, locale: str) -> str:
+        return {"uk": "Скільки.", "en": ""}[locale] if name == "limit" else ""
+
+    def result(self, group: str, method: Method, locale: str) -> str:
+        return {"uk": "Знайдене.", "en": ""}[locale] if method.name == "Catalog.search" else ""
+
 
 PROJECT = Project("My Project", "What it is.", "https://api.example.com")
 
@@ -124,14 +131,40 @@ def test_the_meta_schema_refuses() -> None:
 
 
 def test_head() -> None:
-    """`info` and `servers` name the project, this version, all versions and this version's own URL."""
-    document = read(made()(2, "en", True))
+    """`info` names the project, this version and all versions; `servers` this version's URL and the `x-ufo` block."""
+    queue = {"scheme": "redis", "host": "mq"}
+    project = replace(PROJECT, product="0.1.0", version="7.1", environment="test", transports={"rpc_async": queue})
+    document = read(made(project)(2, "en", True))
+    sync = {"scheme": "https", "host": "api.example.com", "port": 443, "path": "/rpc/v2", "method": "POST"}
     assert document == {
         "openrpc": "1.3.2",
-        "info": {"title": "My Project", "description": "What it is.", "version": "v2", "x-versions": ["v1", "v2"]},
-        "servers": [{"name": "rpcgw", "url": "https://api.example.com/rpc/v2", "x-method": "POST"}],
+        "info": {
+            "title": "My Project",
+            "description": "What it is.",
+            "version": "v2",
+            "x-versions": ["v1", "v2"],
+            "x-project-version": "7.1",
+        },
+        "servers": [
+            {
+                "name": "rpcgw",
+                "description": "What it is.",
+                "url": "https://api.example.com/rpc/v2",
+                "x-method": "POST",
+                "x-ufo": {
+                    "envelop": "JSON-RPC-2.0/UFO-RPC-0.1.0",
+                    "environment": {"env": "test", "rpcgw": "0.1.0"},
+                    "transport": {"sync": sync, "rpc_async": queue},
+                    "documentation": {
+                        "postman": "https://api.example.com/rpc/v2/postman",
+                        "json-rpc": "https://www.jsonrpc.org/specification",
+                    },
+                },
+            }
+        ],
         "methods": [],
     }
+    VALIDATOR.validate(document)
 
 
 def methods(version: int, locale: str = "en") -> dict[str, Any]:
@@ -151,6 +184,7 @@ def test_method() -> None:
                 "description": "Words to look for.",
                 "required": True,
                 "schema": {"type": "string", "minLength": 1},
+                "x-ufo-assertions": "[MinLen(min_length=1)]",
             },
             {
                 "name": "limit",
@@ -203,11 +237,39 @@ def test_components() -> None:
 
 
 def test_languages() -> None:
-    """T-03: texts are those of the language that is asked for."""
-    assert {locale: methods(2, locale)["Catalog.search"]["summary"] for locale in ("uk", "en")} == {
-        "uk": "Пошук",
-        "en": "Search",
-    }
+    """T-03: texts are those of the language that is asked for, of parameters and the result too."""
+
+    def said(locale: str) -> list[str]:
+        method = methods(2, locale)["Catalog.search"]
+        return [method["summary"], *(param["description"] for param in method["params"]), method["result"]["description"]]
+
+    assert said("uk") == ["Пошук", "Words to look for.", "Скільки.", "Знайдене."]
+    assert said("en") == ["Search", "Words to look for.", "How many.", "What was found."]
+
+
+def test_examples() -> None:
+    """A method whose types give examples of all that is required has them paired."""
+
+    @rpc.procedure("Shop")
+    class Shop:
+        def find(
+            self,
+            query: Annotated[str, Field(examples=["kettle", "tea"])],
+            limit: Annotated[int, Field(examples=[3])] = 10,
+            page: int = 1,
+        ) -> None: ...
+        def get(self, id: int, name: Annotated[str, Field(examples=["x"])] = "") -> None: ...
+
+    table, _ = compile_methods([Registration(Shop, "shop")])
+    edition = Edition(table.methods("general", 1) or {}, table.components("general", 1))
+    document = read(documents(Project("P"), "/rpc", "general", {1: edition}, Words())(1, "uk", False))
+    VALIDATOR.validate(document)
+    found = {method["name"]: method.get("examples") for method in document["methods"]}
+    assert found["Shop.get"] is None
+    assert found["Shop.find"] == [
+        {"name": "Shop.find 1", "params": [{"name": "query", "value": "kettle"}, {"name": "limit", "value": 3}]},
+        {"name": "Shop.find 2", "params": [{"name": "query", "value": "tea"}, {"name": "limit", "value": 3}]},
+    ]
 
 
 @pytest.mark.parametrize("version", [0, 3, 4], ids=["no version", "a version without methods", "an unknown version"])
