@@ -208,35 +208,41 @@ def refused_by_schema(
     unclear: set[Any] = set()
     listed: dict[str, str] = {}
     for fault in faults:
-        kind = fault.kind
-        if kind.name in _UNCLEAR or (kind.name == "type" and len(kind.value) > 1):
-            unclear.update(fault.instance_path[:1])
-        for steps, name, value in _told(fault):
-            for more, key, facts in _schema_faults(name, value, steps):
-                path, text = show_path([*steps, *more]), say(key, facts, fault.message, texts)
+        kind, steps = fault.kind, fault.instance_path
+        name, value = kind.name, kind.value
+        if name in _UNCLEAR or (name == "type" and len(value) > 1):
+            unclear.update(steps[:1])
+        for told in _told(name, value, list(steps)):
+            for path, key, facts in _schema_faults(told):
+                text = say(key, facts, "", texts) or fault.message
                 add(errors, path, text)
                 if key == "enum":
                     listed[path] = text
     # Where values are listed nobody need be told of their type.
-    return errors | {path: [text] for path, text in listed.items()}, unclear
+    for path, text in listed.items():
+        errors[path] = [text]
+    return errors, unclear
 
 
 _Told = tuple[list[Any], str, Any]
 """Path, keyword, and the keyword's value."""
 
 
-def _told(fault: jsonschema_rs.ValidationError) -> list[_Told]:
+def _told(name: str, value: Any, path: list[Any]) -> list[_Told]:
     """A fault, or those of the members of a union that the value comes nearest to."""
-    path, kind = list(fault.instance_path), fault.kind
-    if kind.name not in ("anyOf", "oneOf"):
-        return [(path, kind.name, kind.value)]
-    branches = [[each for inner in branch for each in _told(inner)] for branch in kind.value]
+    if name not in ("anyOf", "oneOf"):
+        return [(path, name, value)]
+    branches = [[told for fault in branch for told in _told_of(fault)] for branch in value]
     typed = [branch for branch in branches if branch and not _names(branch, path, ("type",))]
     if typed:
         return _nearest(typed)
     types = [each for branch in branches for expected in _names(branch, path, ("type",)) for each in expected]
     types = [each for each in dict.fromkeys(types) if each != "null"]
-    return [(path, "type", types)] if types else [(path, kind.name, None)]
+    return [(path, "type", types)] if types else [(path, name, None)]
+
+
+def _told_of(fault: jsonschema_rs.ValidationError) -> list[_Told]:
+    return _told(fault.kind.name, fault.kind.value, list(fault.instance_path))
 
 
 def _names(branch: list[_Told], path: list[Any] | None, names: tuple[str, ...]) -> list[Any]:
@@ -257,22 +263,29 @@ def _nearest(branches: list[list[_Told]]) -> list[_Told]:
     return [(steps, "enum", known) for steps, known in options.values()]
 
 
-def _schema_faults(name: str, value: Any, path: list[Any]) -> list[tuple[list[Any], str, Mapping[str, Any]]]:
+def _schema_faults(told: _Told) -> list[tuple[str, str, Mapping[str, Any]]]:
+    """The faults that one keyword stands for: path, message key and facts."""
+    steps, name, value = told
+    path = show_path(steps)
     if name == "required":
-        return [([value], "missing", {})]
+        return [(_below(path, value), "missing", {})]
     if name in ("additionalProperties", "unevaluatedProperties"):
-        key = "extra_forbidden" if path else "unknown_parameter"
-        return [([unexpected], key, {}) for unexpected in value]
+        key = "extra_forbidden" if steps else "unknown_parameter"
+        return [(_below(path, unexpected), key, {}) for unexpected in value]
     if name == "type":
-        several = {"expected": " or ".join(sorted(value))}
-        return [([], _TYPES.get(value[0], "wrong_type") if len(value) == 1 else "wrong_type", several)]
+        key = _TYPES.get(value[0], "wrong_type") if len(value) == 1 else "wrong_type"
+        return [(path, key, {"expected": " or ".join(sorted(value))})]
     if name in ("enum", "const"):
         options = value if name == "enum" else [value]
-        return [([], "enum", {"expected": " or ".join(map(_shown, options))})]
+        return [(path, "enum", {"expected": " or ".join(map(_shown, options))})]
     if name == "pattern" and value in _PATTERNS:
-        return [([], _PATTERNS[value], {})]
+        return [(path, _PATTERNS[value], {})]
     key, fact = _FACTS.get(name, ("", ""))
-    return [([], key, {fact: int(value) if isinstance(value, float) and value.is_integer() else value})]
+    return [(path, key, {fact: int(value) if isinstance(value, float) and value.is_integer() else value})]
+
+
+def _below(path: str, name: str) -> str:
+    return f"{path}.{name}" if path else name
 
 
 _PATTERNS: Mapping[str, str] = {r"\S": "not_blank", DECIMAL: "decimal_parsing"}
@@ -290,6 +303,8 @@ def merge(said: Errors, refused: Errors, *, only_refused: bool) -> Errors:
 
     `only_refused` leaves out what the schema has nothing against: an answer about shape lists faults of shape alone.
     """
+    if not said:
+        return refused
     kept = {
         path: texts for path, texts in said.items() if not only_refused or any(_under(path, place) for place in refused)
     }
