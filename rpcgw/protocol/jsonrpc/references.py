@@ -3,7 +3,7 @@
 A parameter whose whole value is such a string stands for one member of the result of the request of that id,
 `@FROM:id()` for the whole result. Only the parameters themselves are looked at, never what is inside of them, and what
 has been put in is never read as a reference again. The marker is read in any case; ids and fields are letters, digits,
-`_` and `-`. Outside of a batch it is a string like any other. Source: the original's reference, section 1.5.
+`_` and `-`. Outside of a batch it is a string like any other. Source: the original bundle's batches.
 
 Everything that can be wrong with references is found before anything runs, but for what only results can tell.
 Requests of the same id are answered each on its own; a reference to such an id is refused, since nobody can say which
