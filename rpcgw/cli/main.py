@@ -19,6 +19,7 @@ COMMANDS = {
     "plugins": "rpcgw.cli.plugins",
     "process": "rpcgw.cli.process",
     "routes": "rpcgw.cli.routes",
+    "schema": "rpcgw.cli.schema",
     "serve": "rpcgw.cli.serve",
     "tools": "rpcgw.cli.tools",
     "worker": "rpcgw.cli.worker",
