@@ -6,7 +6,7 @@ its own (T-07); OpenRPC refers to the same components.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, get_args
@@ -25,6 +25,7 @@ from rpcgw.kernel.components import (
     redirected,
 )
 from rpcgw.kernel.conversion import Codec
+from rpcgw.kernel.fielddocs import FieldDocs
 from rpcgw.kernel.rewrite import COMPONENTS, DECIMAL, DEFS, JsonSchema, parts, rewrite, widen
 
 _ORIGIN = "x-rpcgw-origin"
@@ -193,6 +194,10 @@ def _ordered(schema: JsonSchema) -> JsonSchema:
 class _Generator(GenerateJsonSchema):
     """pydantic's generator without its noise; every override is one of its documented extension points."""
 
+    def __init__(self, *, by_alias: bool, ref_template: str) -> None:
+        super().__init__(by_alias=by_alias, ref_template=ref_template)
+        self._docs = FieldDocs()
+
     def generate_inner(self, schema: Any) -> JsonSchema:
         made = super().generate_inner(schema)
         reference = schema.get("ref")
@@ -257,13 +262,26 @@ class _Generator(GenerateJsonSchema):
             # A model never inherits our configuration: its bytes would be read and written as UTF-8 text.
             advice = "set ser_json_bytes='base64', val_json_bytes='base64' in its model_config"
             raise PydanticInvalidForJsonSchema(f"{model.__qualname__} has bytes: {advice}")
-        return super().model_schema(schema)
+        return self._documented(super().model_schema(schema), schema)
+
+    def typed_dict_schema(self, schema: core_schema.TypedDictSchema) -> JsonSchema:
+        return self._documented(super().typed_dict_schema(schema), schema)
 
     def dataclass_schema(self, schema: core_schema.DataclassSchema) -> JsonSchema:
         made = super().dataclass_schema(schema)
         # The docstring that @dataclass makes up is no description.
         if made.get("description", "").startswith(schema["cls"].__name__ + "("):
             del made["description"]
+        return self._documented(made, schema)
+
+    def _documented(self, made: JsonSchema, schema: Mapping[str, Any]) -> JsonSchema:
+        """The texts under a class's fields describe its properties where nothing else does."""
+        properties = made.get("properties", {})
+        docs = self._docs.of(schema["cls"]) if "cls" in schema and properties else {}
+        for name, read in _fields(schema) if docs else ():
+            shown = {name, read.get("validation_alias"), read.get("serialization_alias")}
+            for key in shown & properties.keys() if name in docs else ():
+                properties[key] = {"description": docs[name]} | properties[key]
         return made
 
     def complex_schema(self, schema: core_schema.ComplexSchema) -> JsonSchema:
@@ -277,6 +295,13 @@ class _Generator(GenerateJsonSchema):
     def emit_warning(self, kind: JsonSchemaWarningKind, detail: str) -> None:
         if kind == "non-serializable-default":
             raise PydanticInvalidForJsonSchema(detail)
+
+
+def _fields(schema: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    while "schema" in schema:
+        schema = schema["schema"]
+    fields = schema.get("fields", ())
+    return iter(fields.items()) if isinstance(fields, Mapping) else ((read["name"], read) for read in fields)
 
 
 def _mentions(hint: Any, wanted: type) -> bool:
