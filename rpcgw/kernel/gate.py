@@ -48,13 +48,15 @@ Explain = Callable[[dict[str, Any], Collection[str] | None, Texts], Errors]
 def validator(schema: Any) -> jsonschema_rs.Draft202012Validator:
     """A compiled JSON Schema (2020-12). Patterns are matched in linear time; `format` is an annotation.
 
+    Its own words never show a value, which may be a secret.
+
     Raises:
         jsonschema_rs.ValidationError: The schema is not valid, a pattern needs look-around or back-references, or a
             reference leads out of the schema: nothing is fetched.
         jsonschema_rs.ReferencingError: A reference leads nowhere in the schema.
     """
     return jsonschema_rs.Draft202012Validator(
-        schema, validate_formats=False, pattern_options=jsonschema_rs.RegexOptions(), offline=True
+        schema, validate_formats=False, pattern_options=jsonschema_rs.RegexOptions(), offline=True, mask="the value"
     )
 
 

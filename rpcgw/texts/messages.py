@@ -91,6 +91,7 @@ UKRAINIAN: Final[Mapping[str, str]] = {
     "bytes_invalid_encoding": "має бути в base64",
     "union_tag_invalid": "{discriminator} має бути одним із {expected_tags}, а не '{tag}'",
     "union_tag_not_found": "має містити {discriminator}",
+    "bad_key": "містить ключ, який не дозволено",
     "set_item_not_hashable": "не може бути масивом чи об'єктом",
     "value_error": "{error}",
     "assertion_error": "{error}",

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from rpcgw.api import errors
-from rpcgw.kernel.failure import as_rpc_error, error_of, is_exposed, json_safe, render
+from rpcgw.kernel.failure import UFO, as_rpc_error, error_of, is_exposed, json_safe, render
 
 
 class OutOfStock(errors.ApplicationError):
@@ -205,3 +205,35 @@ def test_extra_that_contains_itself_ends() -> None:
     bag: dict[str, object] = {}
     bag["self"] = bag
     assert b"self" in msgspec.json.encode(json_safe(bag))
+
+
+@pytest.mark.parametrize(
+    ("error", "name"),
+    [
+        pytest.param(errors.InternalError(), r"Ufo\RpcError\RpcInternalException", id="one of ours"),
+        pytest.param(error_of(-32450), r"Ufo\RpcError\RpcLogicException", id="one by its hundred"),
+        pytest.param(
+            errors.ApplicationError(code=4010), r"Ufo\RpcError\CustomApplicationException", id="an application's"
+        ),
+        pytest.param(type("SkuTaken", (errors.LogicError,), {})(), "SkuTaken", id="an author's class has its own name"),
+    ],
+)
+def test_names_of_the_original(error: errors.RpcError, name: str) -> None:
+    """`errors.names: ufo` calls classes as the original's package does."""
+    assert render(error, exposed=False, names=UFO).data["exception"] == name
+
+
+def test_every_class_has_a_name_of_the_original() -> None:
+    """No error of ours is left out of the map."""
+    kinds = {
+        name for name, kind in vars(errors).items() if isinstance(kind, type) and issubclass(kind, errors.RpcError)
+    }
+    assert kinds - {"RpcError"} == set(UFO)
+
+
+def test_names_in_the_story() -> None:
+    """The previous chain is called alike."""
+    outer = errors.RuntimeFault()
+    outer.__cause__ = errors.DataNotFound()
+    data = render(outer, exposed=True, names=UFO).data
+    assert data["previous"]["exception"] == r"Ufo\RpcError\RpcDataNotFoundException"

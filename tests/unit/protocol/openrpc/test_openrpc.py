@@ -241,7 +241,11 @@ def test_languages() -> None:
 
     def said(locale: str) -> list[str]:
         method = methods(2, locale)["Catalog.search"]
-        return [method["summary"], *(param["description"] for param in method["params"]), method["result"]["description"]]
+        return [
+            method["summary"],
+            *(param["description"] for param in method["params"]),
+            method["result"]["description"],
+        ]
 
     assert said("uk") == ["Пошук", "Words to look for.", "Скільки.", "Знайдене."]
     assert said("en") == ["Search", "Words to look for.", "How many.", "What was found."]
@@ -258,7 +262,7 @@ def test_examples() -> None:
             limit: Annotated[int, Field(examples=[3])] = 10,
             page: int = 1,
         ) -> None: ...
-        def get(self, id: int, name: Annotated[str, Field(examples=["x"])] = "") -> None: ...
+        def get(self, number: int, name: Annotated[str, Field(examples=["x"])] = "") -> None: ...
 
     table, _ = compile_methods([Registration(Shop, "shop")])
     edition = Edition(table.methods("general", 1) or {}, table.components("general", 1))
