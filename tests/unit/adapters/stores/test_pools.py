@@ -61,6 +61,14 @@ async def test_knows_nothing_of_a_key_never_set(stock: Stock) -> None:
     assert not await pool.delete_if(key, b"")
 
 
+async def test_gives_several_values_in_the_order_of_their_keys(stock: Stock) -> None:
+    """`get_many` is `get` for each key, whatever is missing among them or comes twice."""
+    one, two, none = (f"{stock.prefix}{name}" for name in ("one", "two", "none"))
+    await stock.pool.set(one, b"1", TTL)
+    await stock.pool.set(two, b"", TTL)
+    assert await stock.pool.get_many([two, none, one, one]) == [b"", None, b"1", b"1"]
+
+
 async def test_set_replaces(stock: Stock) -> None:
     """The later value wins, and its ttl."""
     await stock.pool.set(stock.prefix, b"old", SHORT)
