@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Level = Literal["error", "warning"]
+Level = Literal["error", "warning", "note"]
+"""What keeps the daemon from starting; what deserves a second look; what is good to know."""
 
 
 @dataclass(frozen=True, slots=True, order=True)

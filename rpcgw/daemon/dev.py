@@ -19,6 +19,7 @@ import uvloop
 
 from rpcgw.adapters.http.door import Door
 from rpcgw.api.errors import ConfigError
+from rpcgw.config.reporting import report
 from rpcgw.daemon.compiled import Compiled, Running, Slot
 from rpcgw.daemon.generation import Generation, Refused
 from rpcgw.daemon.lines import Lines
@@ -41,8 +42,8 @@ def run(options: Options) -> int:
     lines = Lines("console")
     handed = [socket.socket(fileno=int(number)) for number in os.environ.pop(LISTENERS, "").split(",") if number]
     compiled, problems = check(options)
-    for problem in problems:
-        _print(str(problem))
+    for line in report(problems, colour=sys.stderr.isatty()):
+        _print(line)
     if compiled is None:
         return MISCONFIGURED
     try:
@@ -131,8 +132,8 @@ class Dev:
         try:
             await trial.compile()
         except Refused as refused:
-            for problem in refused.problems:
-                _print(str(problem))
+            for line in report(refused.problems, colour=sys.stderr.isatty()):
+                _print(line)
             self._lines("unchanged", level="error", text=refused.text or "the gateway as it was serves on")
             return False
         await trial.kill()

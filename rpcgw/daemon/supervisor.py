@@ -18,6 +18,7 @@ from contextlib import suppress
 from itertools import count
 
 from rpcgw.api.problems import Problem
+from rpcgw.config.reporting import report
 from rpcgw.daemon.channel import Message
 from rpcgw.daemon.counters import Counters
 from rpcgw.daemon.generation import Generation, Member, Refused
@@ -358,8 +359,8 @@ def _adopt_orphans() -> None:
 
 
 def _tell_a_person(refused: Refused) -> int:
-    for problem in refused.problems:
-        _print(str(problem))
+    for line in report(refused.problems, colour=sys.stderr.isatty()):
+        _print(line)
     if refused.text:
         _print(refused.text)
     return MISCONFIGURED if refused.problems else FAILED
