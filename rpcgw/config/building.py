@@ -30,6 +30,7 @@ from rpcgw.config.settings import (
     Settings,
     Timeouts,
     Translations,
+    shortest,
 )
 from rpcgw.config.sources import absolute
 
@@ -172,8 +173,9 @@ def _calls(document: Document) -> dict[str, CallSettings]:
 
 
 def _merged_calls(common: CallSettings, given: Mapping[str, Any]) -> CallSettings:
-    """What tunes a group's calls over the common values, field by field, `tools` too."""
+    """What tunes a group's calls over the common values, field by field, `tools` too; the shorter deadline holds."""
     own = {name: value for name, value in given.items() if name in _TUNING}
+    own["deadline"] = shortest(common.deadline, given.get("deadline"))
     return replace(common, **own, tools=replace(common.tools, **given.get("tools", {})))
 
 

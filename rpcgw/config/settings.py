@@ -319,8 +319,17 @@ class Settings:
         return _of(self.calls, group, CallSettings())
 
     def calls_of_method(self, group: str, method: str) -> CallSettings:
-        """What tunes the calls of one method in a group: `defaults`, then `groups.<group>`, then `methods.<name>`."""
-        return replace(self.calls_of(group), **self.methods.get(method, {}))
+        """What tunes the calls of one method in a group: `defaults`, then `groups.<group>`, then `methods.<name>`.
+
+        Of deadlines the shortest holds, whoever says it.
+        """
+        common, own = self.calls_of(group), self.methods.get(method, {})
+        return replace(common, **{**own, "deadline": shortest(common.deadline, own.get("deadline"))})
+
+
+def shortest(*deadlines: float | None) -> float | None:
+    """The shortest of these numbers of seconds; None where none is given."""
+    return min((seconds for seconds in deadlines if seconds is not None), default=None)
 
 
 _Value = TypeVar("_Value")

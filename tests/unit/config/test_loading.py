@@ -353,3 +353,22 @@ def test_only_config_errors_for_known_keys(gateway: object, routes: object) -> N
     """Known keys with values of any shape are loaded or refused with problems."""
     files = {"gateway.yaml": json.dumps(gateway), "routes.yaml": json.dumps(routes)}
     assert outcome(Sources("gateway.yaml", "/srv", files))
+
+
+@pytest.mark.parametrize(
+    ("defaults", "group", "method", "holds"),
+    [
+        pytest.param(9, 8, 7, 7.0, id="the method's is the shortest"),
+        pytest.param(5, 8, 7, 5.0, id="a longer one further down changes nothing"),
+        pytest.param(9, 3, 7, 3.0, id="the group's is the shortest"),
+    ],
+)
+def test_the_shortest_deadline_holds(compiled: Compile, defaults: int, group: int, method: int, holds: float) -> None:
+    """Whoever gives a deadline, the shortest of them is the call's."""
+    text = (
+        f"defaults: {{deadline: {defaults}}}\n"
+        f"groups: {{a: {{deadline: {group}}}}}\n"
+        f"methods: {{C.m: {{deadline: {method}}}}}\n"
+    )
+    found = compiled(text).settings
+    assert found.calls_of_method("a", "C.m").deadline == holds
