@@ -21,7 +21,7 @@ from rpcgw.daemon.runtime import Runtime, open_runtime
 from rpcgw.daemon.telemetry import job_telemetry
 from rpcgw.endpoints import jobs
 from rpcgw.gateway.model import Gateway
-from rpcgw.kernel.ports import JobQueue
+from rpcgw.kernel.ports import JobQueue, StoreError
 
 OK = 0
 CUT = 1
@@ -62,12 +62,21 @@ async def _consume(gateway: Gateway, transport: Transport) -> int:
             retries=settings.jobs.retries,
             max_body_bytes=max(settings.calls_of(group).max_body_bytes for group in ("", *settings.calls)),
         )
+        await _reach(queue, services)
         notifier = Notifier(os.environ)
         report("worker.ready", queue=transport.name, kind=transport.type, concurrency=settings.jobs.concurrency)
         notifier.ready(f"consuming {transport.name}")
         code = await _until_stopped(queue, services, stopping, notifier, runtime)
         report("worker.stopped", queue=transport.name, cut=code == CUT)
         return code
+
+
+async def _reach(queue: JobQueue, services: jobs.Services) -> None:
+    """Whoever hears that the worker is ready may produce: the queue is there. A broker that is away is waited for."""
+    try:
+        await queue.ping()
+    except StoreError as error:
+        services.observer.event("queue.error", queue=services.queue, reason=str(error))
 
 
 async def _until_stopped(

@@ -53,7 +53,7 @@ def test_retry(text: bytes, retry: float | None) -> None:
     "text",
     [
         pytest.param(b"data: " + b"x" * 50, id="a line"),
-        pytest.param(b"data: " + b"x" * 50 + b"\n", id="a line that ends"),
+        pytest.param(b"data: " + b"x" * 51 + b"\n", id="a line that ends"),
         pytest.param(b"data: 12345678\n" * 8, id="many lines"),
     ],
 )
