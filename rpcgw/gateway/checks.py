@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from rpcgw.api.problems import Place, Problem
 from rpcgw.gateway.catalogues import catalogue_problems
+from rpcgw.gateway.clients import client_problems
 from rpcgw.gateway.documents import publication_problems
 from rpcgw.gateway.languages import message_problems
 from rpcgw.gateway.model import Gateway
 
 
 def check_problems(gateway: Gateway) -> list[Problem]:
-    """Warnings, and what serves only in part: a quarantined plugin is an error here."""
+    """Warnings and notes, and what serves only in part: a quarantined plugin is an error here."""
     quarantined = [
         Problem(Place(plugin.location), "plugin-import", f"plugin {plugin.name!r} cannot be used: {plugin.reason}")
         for plugin in gateway.plugins
@@ -20,4 +21,4 @@ def check_problems(gateway: Gateway) -> list[Problem]:
     groups = [route.group for route in gateway.settings.routes]
     texts = catalogue_problems(gateway.catalogues, gateway.table, gateway.wording.texts, groups)
     messages = message_problems(gateway.catalogues)
-    return sorted([*gateway.warnings, *quarantined, *unpublishable, *texts, *messages])
+    return sorted([*gateway.warnings, *quarantined, *unpublishable, *texts, *messages, *client_problems(gateway)])

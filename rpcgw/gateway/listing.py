@@ -103,9 +103,13 @@ def version_number(version: str) -> int | None:
 def list_tools(gateway: Gateway, group: str, version: str, locale: str | None) -> list[dict[str, Any]] | None:
     """The tools of a group as `tools/list` shows them; None where no MCP route serves that."""
     endpoint = _mcp_endpoint(gateway, group, version)
-    if endpoint is None:
-        return None
-    tools = [descriptor(tool, group, endpoint.texts, endpoint.negotiate(locale)) for tool in endpoint.toolbox.listed]
+    return None if endpoint is None else shown_tools(endpoint, locale)
+
+
+def shown_tools(endpoint: Endpoint, locale: str | None) -> list[dict[str, Any]]:
+    """The tools of an endpoint in its version, as `tools/list` shows them."""
+    language = endpoint.negotiate(locale)
+    tools = [descriptor(tool, endpoint.group, endpoint.texts, language) for tool in endpoint.toolbox.listed]
     shown: list[dict[str, Any]] = msgspec.json.decode(msgspec.json.encode(tools))
     return shown
 
