@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
+from urllib.parse import urlsplit
 
 import click
 
@@ -28,6 +29,32 @@ def config_option(command: _Command) -> _Command:
         metavar="FILE",
         type=click.Path(dir_okay=False),
         callback=_found,
+        help="The configuration; gateway.yaml in this directory where it is not given.",
+    )(command)
+
+
+def url_option(command: _Command) -> _Command:
+    """`--url URL`: a daemon that runs instead of a gateway in this process; then no configuration is needed."""
+    command = click.option(
+        "--timeout",
+        metavar="SECONDS",
+        type=click.FloatRange(min=0, min_open=True),
+        default=60.0,
+        show_default=True,
+        help="With --url: how long the daemon may be silent.",
+    )(command)
+    return click.option("--url", metavar="URL", callback=_checked, help="Call a daemon that runs: its endpoint.")(
+        command
+    )
+
+
+def lenient_config_option(command: _Command) -> _Command:
+    """`-c FILE` for commands that may do without one: what is given, else None; `found` looks for it."""
+    return click.option(
+        "-c",
+        "--config",
+        metavar="FILE",
+        type=click.Path(dir_okay=False),
         help="The configuration; gateway.yaml in this directory where it is not given.",
     )(command)
 
@@ -58,7 +85,25 @@ def token_of(variable: str | None) -> str | None:
     return os.environ[variable]
 
 
+def _checked(_ctx: click.Context, _param: click.Parameter, value: str | None) -> str | None:
+    if value is None:
+        return None
+    parts = urlsplit(value)
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.username is not None:
+        raise click.BadParameter("write it as http://host:port/path, without a user")
+    return value
+
+
 def _found(_ctx: click.Context, _param: click.Parameter, value: str | None) -> str:
+    return found(value)
+
+
+def found(value: str | None) -> str:
+    """The configuration that is given, or stands here.
+
+    Raises:
+        click.UsageError: There is none.
+    """
     if value is not None:
         if not Path(value).is_file():
             raise click.UsageError(f"there is no file {value}")

@@ -4,9 +4,20 @@ from __future__ import annotations
 
 import click
 
-from rpcgw.cli import calling
+from rpcgw.cli import calling, remote
 from rpcgw.cli.compiled import compiled
-from rpcgw.cli.options import UnknownNameError, config_option, environment_option, json_option
+from rpcgw.cli.options import (
+    UnknownNameError,
+    config_option,
+    environment_option,
+    found,
+    json_option,
+    lenient_config_option,
+    token_of,
+    token_option,
+    url_option,
+)
+from rpcgw.cli.progress import working
 from rpcgw.cli.show import as_json as print_json
 from rpcgw.cli.show import table
 from rpcgw.gateway.listing import list_tools, tool_named
@@ -45,24 +56,39 @@ def list_(
 
 
 @command.command("call")
-@config_option
+@lenient_config_option
 @environment_option
+@url_option
+@token_option
 @group_option
 @version_option
 @click.option("--params", metavar="JSON", help="The arguments as a JSON object, instead of words.")
 @click.argument("name")
 @click.argument("words", metavar="[KEY=VALUE]...", nargs=-1)
 def call(
-    config: str,
+    config: str | None,
     environment: str | None,
+    url: str | None,
+    timeout: float,
+    token_env: str | None,
     group: str | None,
     version: str,
     params: str | None,
     name: str,
     words: tuple[str, ...],
 ) -> None:
-    """Call the tool NAME through the executor; an error ends with status 1."""
-    gateway = compiled(config, environment)
+    """Call the tool NAME, and print its result as JSON; an error ends with status 1.
+
+    With --url the daemon at that address is asked over MCP (http://127.0.0.1:8080/mcp), else the gateway runs in this
+    process.
+    """
+    if url is not None:
+        daemon = remote.Remote(remote.at_version(url, version), token_of(token_env), timeout)
+        with working(f"calling {name}") as progress:
+            message = remote.call_tool(daemon, name, words, calling.params_given(words, params), progress)
+        calling.show_tool(message)
+        return
+    gateway = compiled(found(config), environment)
     own_group = _group(gateway, group)
     method = tool_named(gateway, own_group, version, name) or calling.method_named(gateway, own_group, version, name)
     calling.show(calling.run(gateway, method, own_group, version, calling.params_of(method, words, params)))

@@ -10,6 +10,9 @@ import os
 import time
 from pathlib import Path
 
+REVOCATIONS = "run/revocations"
+"""Where the file lies in the state directory."""
+
 
 class SharedRevocations:
     """One number in a file that processes map; looking at it costs a memory read."""

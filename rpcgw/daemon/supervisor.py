@@ -25,6 +25,7 @@ from rpcgw.daemon.generation import Generation, Member, Refused
 from rpcgw.daemon.lines import Lines
 from rpcgw.daemon.notify import Notifier
 from rpcgw.daemon.options import Options
+from rpcgw.daemon.pidfile import PidFile
 from rpcgw.daemon.sockets import CannotListen, address_of, forget, handed_over, listen
 
 OK = 0
@@ -63,6 +64,7 @@ class Supervisor:
         self._draining: set[asyncio.Task[None]] = set()
         self._tasks: set[asyncio.Task[None]] = set()
         self._counters = Counters("", lines)
+        self._pid_file: PidFile | None = None
         self._reloaded: Message | None = None
         self._numbers = count(1)
         self._orphans: set[int] = set()
@@ -86,6 +88,8 @@ class Supervisor:
                 task.cancel()
             if not self._activated:
                 forget(self._listeners)
+            if self._pid_file is not None:
+                self._pid_file.remove()
         return self._code if code is None else code
 
     def _take_signals(self) -> None:
@@ -188,6 +192,11 @@ class Supervisor:
         if not self._listeners:
             for address in first.needs.bind:
                 self._listeners.append(listen(address))
+        if first.needs.state_dir:
+            try:
+                self._pid_file = PidFile(first.needs.state_dir)
+            except OSError as error:  # it serves all the same; only `rpcgw reload` does not find it
+                self._lines("pidfile.failed", level="warning", text=str(error))
 
     def _forget(self, generation: Generation) -> None:
         self._generations.remove(generation)

@@ -14,7 +14,7 @@ from rpcgw.exchange import Fields, Head, Inbound
 from rpcgw.gateway.model import Gateway
 from rpcgw.kernel.lock import PoolLocks, lock_name
 from rpcgw.kernel.method import Method
-from rpcgw.protocol.mcp import Endpoint
+from rpcgw.protocol.mcp import Endpoint, asking
 from rpcgw.testing import requests
 from rpcgw.testing.answers import Received, RpcAnswer, ToolAnswer, result_of
 from rpcgw.testing.clock import MovableClock
@@ -105,12 +105,15 @@ class PluginGateway:
         """Call a tool over `/mcp`, in the stateless revision or in a session; progress and messages are asked for."""
         caller = _Caller(self._tool_group(name, group, version), version, token, locale, era)
         given = dict(arguments or {})
-        headers = requests.mirrored(self._endpoint(caller.group, version), name, given)
+        headers = self._mirrored(caller, name, given)
         params = {"name": name, "arguments": given}
         received = self._mcp(caller, "tools/call", params, headers)
         messages = received.messages()
-        notices = {method: [m["params"] for m in messages if m.get("method") == method] for method in _NOTICES}
-        return ToolAnswer(received.status, messages[-1], notices[_PROGRESS], notices[_LOGGED])
+        progress, logged = (
+            [message["params"] for message in messages if message.get("method") == kind]
+            for kind in (asking.PROGRESS, asking.MESSAGE)
+        )
+        return ToolAnswer(received.status, messages[-1], progress, logged)
 
     # -- what is published
 
@@ -213,8 +216,12 @@ class PluginGateway:
         if caller.era == "session":
             sent, own = requests.in_session(method, params, self._session(caller))
             return self._post(caller, "mcp", sent, own)
-        sent, own = requests.stateless(method, params)
+        sent, own = asking.request(method, params, requests.CLIENT)
         return self._post(caller, "mcp", sent, {**own, **headers})
+
+    def _mirrored(self, caller: _Caller, name: str, arguments: Mapping[str, Any]) -> dict[str, str]:
+        tool = self._endpoint(caller.group, caller.version).toolbox.by_name.get(name)
+        return {} if tool is None else asking.mirrored(tool.mirrors, arguments)
 
     def _session(self, caller: _Caller) -> str:
         """The id of a session, begun where there is none yet."""
@@ -305,6 +312,3 @@ def open_gateway(
     )
     with running(gateway) as opened:
         yield PluginGateway(gateway, opened, state_dir)
-
-
-_PROGRESS, _LOGGED = _NOTICES = ("notifications/progress", "notifications/message")

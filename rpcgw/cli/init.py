@@ -1,0 +1,31 @@
+"""`rpcgw init`: a folder that can be served."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import click
+
+from rpcgw.cli import scaffold
+
+_NEXT = """
+Next:
+    {enter}rpcgw check     see that all is well
+    {enter}rpcgw serve     serve it on http://127.0.0.1:8080
+    {enter}rpcgw tools call Hello.greet name=Ada
+    claude mcp add --transport http hello http://127.0.0.1:8080/mcp     (other agents: rpcgw client)
+"""
+
+
+@click.command()
+@click.argument("directory", metavar="[DIR]", default=".", type=click.Path(file_okay=False))
+def command(directory: str) -> None:
+    """Write gateway.yaml, routes.yaml and a first plugin into DIR (here, where it is not given).
+
+    What stands there already stays as it is.
+    """
+    folder = Path(directory)
+    scaffold.report(scaffold.write("init", folder))
+    here = os.path.realpath(folder) == os.path.realpath(".")
+    click.echo(_NEXT.format(enter="" if here else f"cd {click.format_filename(directory)} && "), nl=False)
