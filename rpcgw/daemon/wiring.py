@@ -18,7 +18,7 @@ from rpcgw.daemon.compiled import Compiled, Part, Running, Slot
 from rpcgw.daemon.compiling import compile_gateway
 from rpcgw.daemon.jobs import open_deferral
 from rpcgw.daemon.options import Needs, Options
-from rpcgw.daemon.revocations import SharedRevocations
+from rpcgw.daemon.revocations import REVOCATIONS, SharedRevocations
 from rpcgw.daemon.runtime import Runtime, open_runtime
 from rpcgw.daemon.telemetry import metrics_directory, worker_telemetry
 from rpcgw.endpoints import documents, mcp, postman, rpc
@@ -111,7 +111,7 @@ class Generation:
 
 
 def _revocations(gateway: Gateway) -> SharedRevocations:
-    return SharedRevocations(Path(gateway.settings.state_dir, "run", "revocations"))
+    return SharedRevocations(Path(gateway.settings.state_dir, REVOCATIONS))
 
 
 def _log_plugins(gateway: Gateway, slot: Slot, log: Log) -> None:
