@@ -1,7 +1,8 @@
 """The OpenRPC document of a group in one version: methods, types and texts as clients' tools read them. Pure.
 
 Source: OpenRPC 1.3.2. The document never depends on the request's `Host`: where nobody configured a public URL, the
-server's URL is its path alone.
+server's is that of `localhost`, the specification's own default, since a path alone is no URI and clients' tools refuse
+the document.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from rpcgw.kernel.codec import decode, encode
 from rpcgw.kernel.method import ErrorDoc, Method, ParamDoc
 
 VERSION: Final = "1.3.2"
+UNKNOWN: Final = "http://localhost"
+"""Where a server is that nobody knows the address of."""
 _KEPT: Final = 64
 _JSON_RPC: Final = "https://www.jsonrpc.org/specification"
 _PORTS: Final = {"http": 80, "https": 443}
@@ -99,8 +102,8 @@ def path_of(prefix: str, version: int) -> str:
 
 
 def base_of(project: Project) -> str:
-    """Scheme, host and port without a slash at the end; empty where nobody knows them."""
-    return (project.public_url or "").rstrip("/")
+    """Scheme, host and port without a slash at the end."""
+    return (project.public_url or UNKNOWN).rstrip("/")
 
 
 def server(project: Project, prefix: str, version: int) -> dict[str, Any]:
@@ -123,8 +126,6 @@ def server(project: Project, prefix: str, version: int) -> dict[str, Any]:
 
 def _address(base: str) -> dict[str, Any]:
     parts = urlsplit(base)
-    if not parts.hostname:
-        return {}
     return {"scheme": parts.scheme, "host": parts.hostname, "port": parts.port or _PORTS.get(parts.scheme, 80)}
 
 

@@ -75,6 +75,18 @@ def talk(
     return found
 
 
+def generated(document: object, url: str, calls: Sequence[tuple[str, Sequence[Any]]]) -> list[dict[str, Any]]:
+    """Let @open-rpc/generator make a client of an OpenRPC document, and call with it; return what each call came to.
+
+    `{result}`, `{code, message}`, or `{refused}` where the client itself found the values wrong by the document.
+    """
+    wanted = json.dumps({"document": document, "url": url, "calls": calls})
+    script = (SCRIPTS / "openrpc.mjs").read_text()
+    found = json.loads(run([str(NODE), "--input-type=module", "-", wanted], cwd=NODE_FOLDER, text=script))
+    made: list[dict[str, Any]] = found["calls"]
+    return made
+
+
 def inspect(url: str, era: str, *arguments: str, code: int = 0) -> dict[str, Any]:
     """Run the MCP Inspector's command line, which must end with `code`, and return the JSON that it prints."""
     program = NODE_FOLDER / "node_modules" / ".bin" / "mcp-inspector"

@@ -299,9 +299,9 @@ def test_made_once() -> None:
         pytest.param(
             Project("P", public_url="https://x.example/gw/"), "/rpc", 2, "https://x.example/gw/rpc/v2", id="a path"
         ),
-        pytest.param(Project("P"), "/rpc/internal", 1, "/rpc/internal", id="the path alone"),
-        pytest.param(Project("P"), "", 1, "/", id="the root"),
-        pytest.param(Project("P"), "", 2, "/v2", id="a version at the root"),
+        pytest.param(Project("P"), "/rpc/internal", 1, "http://localhost/rpc/internal", id="an unknown address"),
+        pytest.param(Project("P"), "", 1, "http://localhost/", id="the root"),
+        pytest.param(Project("P"), "", 2, "http://localhost/v2", id="a version at the root"),
     ],
 )
 def test_server_url(project: Project, prefix: str, version: int, url: str) -> None:
