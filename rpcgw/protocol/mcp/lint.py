@@ -230,7 +230,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "client-no-description",
         _no_description,
         "no description beyond the name",
-        ("every client",),
+        ("clients",),
         "leave the model to guess from the name",
         advice="write a docstring, or a text in a catalogue",
     ),
