@@ -1,8 +1,9 @@
 """Runs the tests that hold the lines of docs/acceptance/*.md, and writes docs/acceptance.md.
 
 A test holds a line when its docstring begins with the line's id (`A-MCP-07: ...`), or with several
-(`A-MCP-07, A-MCP-08: ...`). What it sends and receives it notes as pytest's user property `exchange`
-(tests/support/acceptance.py). Exits 1 where a line has no test, a test names a line that is not there, or one fails.
+(`A-MCP-07, A-MCP-08: ...`), be they of another list too (`A-RPC-80, T-19: ...`). What it sends and receives it notes
+as pytest's user property `exchange` (tests/support/acceptance.py). Exits 1 where a line has no test, a test names a
+line that is not there, or one fails.
 """
 
 from __future__ import annotations
@@ -24,8 +25,9 @@ TESTS = Path("tests")
 
 TITLE = re.compile(r"# (?P<text>.+)")
 SECTION = re.compile(r"## (?P<text>.+)")
-LINE = re.compile(r"- (?P<id>A-[A-Z]+-\d\d) (?P<text>.+)")
-HOLDS = re.compile(r"(?P<ids>A-[A-Z]+-\d\d(, A-[A-Z]+-\d\d)*): \S")
+LINE = re.compile(r"- (?P<id>A-[A-Z]+-\d{2,3}) (?P<text>.+)")
+HOLDS = re.compile(r"(?P<ids>[A-Z]+(-[A-Z]+)?-\d{2,3}(, [A-Z]+(-[A-Z]+)?-\d{2,3})*): \S")
+OURS = "A-"
 MOST = 14
 """How many exchanges of one test function are shown."""
 HEAD = """\
@@ -33,7 +35,7 @@ HEAD = """\
 
 Written by `make acceptance`, not by hand. For each line of the lists in [acceptance/](acceptance/): the tests that hold
 it, what they sent to a daemon that ran, and what came back. Session ids, ports and the like are replaced by words, long
-bodies are cut. {lines} lines, {tests} tests, {exchanges} exchanges.
+bodies are cut, and what was asked again with the same answer is shown once. {lines} lines, {tests} tests.
 """
 
 
@@ -99,8 +101,9 @@ def tests_of(path: Path, root: Path) -> Iterator[AcceptanceTest]:
     for node in ast.parse(path.read_text(encoding="utf-8"), str(path)).body:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test_"):
             found = HOLDS.match(ast.get_docstring(node) or "")
-            if found:
-                yield AcceptanceTest(f"{file}::{node.name}", tuple(found["ids"].split(", ")))
+            ids = [name for name in found["ids"].split(", ") if name.startswith(OURS)] if found else []
+            if ids:
+                yield AcceptanceTest(f"{file}::{node.name}", tuple(ids))
 
 
 def faults(lines: Iterable[Line], tests: Iterable[AcceptanceTest]) -> list[str]:
@@ -117,8 +120,7 @@ def document(
     lines: Sequence[Line], tests: Sequence[AcceptanceTest], exchanges: Mapping[str, Sequence[Mapping[str, Any]]]
 ) -> str:
     """Return the text of docs/acceptance.md."""
-    count = sum(map(len, exchanges.values()))
-    parts = [HEAD.format(lines=len(lines), tests=len(tests), exchanges=count)]
+    parts = [HEAD.format(lines=len(lines), tests=len(tests))]
     title = section = ""
     for line in lines:
         if line.title != title:
@@ -128,19 +130,26 @@ def document(
         title, section = line.title, line.section
         parts.append(f"#### {line.id}\n\n{line.text}\n")
         for test in tests:
-            if line.id in test.ids:
+            if line.id == test.ids[0]:
                 parts += shown(test, exchanges.get(test.node, ()))
+            elif line.id in test.ids:
+                parts.append(f"`{test.node}`: see {test.ids[0]}.\n")
     return "\n".join(parts)
 
 
-def shown(test: AcceptanceTest, noted: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield a test and its exchanges."""
+def shown(test: AcceptanceTest, noted: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield a test and its exchanges, each of them once."""
     yield f"`{test.node}`\n"
-    for exchange in noted[:MOST]:
-        answer = "\n".join(filter(None, (str(exchange["status"]), exchange["answer"])))
-        yield f"```http\n{exchange['request']}\n```\n\n```http\n{answer}\n```\n"
-    if len(noted) > MOST:
-        yield f"... and {len(noted) - MOST} more.\n"
+    seen = dict.fromkeys(map(as_text, noted))
+    yield from list(seen)[:MOST]
+    if len(seen) > MOST:
+        yield f"... and {len(seen) - MOST} more.\n"
+
+
+def as_text(exchange: Mapping[str, Any]) -> str:
+    """Return a request and its answer as two blocks."""
+    answer = "\n".join(filter(None, (str(exchange["status"]), exchange["answer"])))
+    return f"```http\n{exchange['request']}\n```\n\n```http\n{answer}\n```\n"
 
 
 def main() -> int:

@@ -4,16 +4,24 @@
         \"\"\"A-MCP-07: the promise.\"\"\"
         assert wire.get("/mcp").status == 405
 
+A test whose daemon is shared, or is spoken to by others' functions, has it overheard instead:
+
+    @pytest.fixture(autouse=True)
+    def noted(served: Daemon, record_property: Note) -> Iterator[None]:
+        with noting(record_property, served):
+            yield
+
 What differs from run to run is replaced by words, so that the document changes only when the product does.
 """
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from tests.support.http import Answer, Client
+from tests.support.http import Answer, Client, Heard
 
 LONGEST = 700
 BORING = {"content-length", "server", "date", "connection"}
@@ -31,6 +39,7 @@ WORDS = (
 )
 
 Note = Callable[[str, object], None]
+Words = Sequence[tuple[re.Pattern[str], str]]
 
 
 class Wire(Client):
@@ -39,15 +48,7 @@ class Wire(Client):
     def __init__(self, url: str, note: Note) -> None:
         super().__init__(url)
         self._note = note
-
-    def request(
-        self, method: str, path: str, body: bytes | str | None = None, headers: Mapping[str, str] | None = None
-    ) -> Answer:
-        """Send one request as `Client` does."""
-        answer = super().request(method, path, body, headers)
-        content = body.encode() if isinstance(body, str) else body or b""
-        self._record(f"{method} {path}", (headers or {}).items(), content, answer)
-        return answer
+        self.heard = heard_by(note)
 
     def send(self, data: bytes) -> Answer:
         """Send a raw request on a connection of its own, byte for byte."""
@@ -55,23 +56,44 @@ class Wire(Client):
         head, _, content = data.partition(b"\r\n\r\n")
         first, *fields = head.decode("utf-8", "backslashreplace").split("\r\n")
         pairs = [(name, value.strip()) for name, _, value in (field.partition(":") for field in fields)]
-        self._record(first.removesuffix(" HTTP/1.1"), pairs, content, answer)
+        self._note("exchange", noted(first.removesuffix(" HTTP/1.1"), pairs, content, answer))
         return answer
 
-    def _record(self, first: str, headers: object, content: bytes, answer: Answer) -> None:
-        assert hasattr(headers, "__iter__")
-        fields = [f"{name}: {value}" for name, value in headers if name.lower() not in BORING]
-        request = [first, *(field for field in fields if field.lower() not in EVERYWHERE | {"host: localhost"})]
-        told = [f"{name}: {value}" for name, value in answer.headers if name.lower() in TOLD]
-        lines = [field for field in told if field.lower() not in EVERYWHERE]
-        self._note(
-            "exchange",
-            {
-                "request": legible([*request, *([shortened(content)] if content else [])]),
-                "status": answer.status,
-                "answer": legible([*lines, *([shortened(answer.body)] if answer.body else [])]),
-            },
-        )
+
+@contextlib.contextmanager
+def noting(note: Note, *clients: Client, words: Words = ()) -> Iterator[None]:
+    """Note what clients send until the block ends; `words` stand for what else differs from run to run."""
+    for client in clients:
+        client.heard = heard_by(note, words)
+    try:
+        yield
+    finally:
+        for client in clients:
+            client.heard = None
+
+
+def heard_by(note: Note, words: Words = ()) -> Heard:
+    """Return what notes each request of a client."""
+
+    def heard(method: str, path: str, body: bytes, headers: Mapping[str, str], answer: Answer) -> None:
+        note("exchange", noted(f"{method} {path}", headers.items(), body, answer, words))
+
+    return heard
+
+
+def noted(
+    first: str, headers: Iterable[tuple[str, str]], content: bytes, answer: Answer, words: Words = ()
+) -> dict[str, object]:
+    """Return an exchange as the document shows it."""
+    fields = [f"{name}: {value}" for name, value in headers if name.lower() not in BORING]
+    request = [first, *(field for field in fields if field.lower() not in EVERYWHERE | {"host: localhost"})]
+    told = [f"{name}: {value}" for name, value in answer.headers if name.lower() in TOLD]
+    lines = [field for field in told if field.lower() not in EVERYWHERE]
+    return {
+        "request": legible([*request, *([shortened(content)] if content else [])], words),
+        "status": answer.status,
+        "answer": legible([*lines, *([shortened(answer.body)] if answer.body else [])], words),
+    }
 
 
 def run_noted(note: Note, command: str, code: int | None, said: str) -> None:
@@ -100,9 +122,9 @@ def shortened(content: bytes) -> str:
     return f"{text[:half]} ... {len(text) - LONGEST} characters ... {text[-half:]}"
 
 
-def legible(lines: Sequence[str]) -> str:
+def legible(lines: Sequence[str], words: Words = ()) -> str:
     """Return lines as one text in which nothing differs from run to run."""
     text = "\n".join(lines)
-    for pattern, word in WORDS:
+    for pattern, word in (*words, *WORDS):
         text = pattern.sub(word, text)
     return text.replace("```", "'''")

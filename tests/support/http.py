@@ -5,7 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import socket
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
@@ -42,8 +42,15 @@ class Answer:
             raise AssertionError(f"not JSON, with status {self.status}: {self.body[:500]!r}") from problem
 
 
+Heard = Callable[[str, str, bytes, Mapping[str, str], Answer], None]
+"""Told of each request: its method, path, body and headers, and the answer."""
+
+
 class Client:
-    """Requests to one base address (`http://host:port`), each on a connection of its own."""
+    """Requests to one base address (`http://host:port`), each on a connection of its own.
+
+    `heard` is told of each of them, where somebody wants to know.
+    """
 
     def __init__(self, url: str, *, timeout: float = TIMEOUT) -> None:
         parts = urlsplit(url)
@@ -53,6 +60,7 @@ class Client:
         self.host = parts.hostname
         self.port = parts.port
         self.timeout = timeout
+        self.heard: Heard | None = None
 
     def request(
         self, method: str, path: str, body: bytes | str | None = None, headers: Mapping[str, str] | None = None
@@ -60,9 +68,12 @@ class Client:
         """Send one request as it is: of headers only `Host` and `Content-Length` are made, unless given."""
         connection = self.connect()
         try:
-            return exchange(connection, method, path, body, headers)
+            answer = exchange(connection, method, path, body, headers)
         finally:
             connection.close()
+        if self.heard is not None:
+            self.heard(method, path, as_bytes(body), headers or {}, answer)
+        return answer
 
     def get(self, path: str, headers: Mapping[str, str] | None = None) -> Answer:
         """GET a path."""
@@ -86,6 +97,11 @@ class Client:
         with self.socket() as connection:
             connection.sendall(data)
             return b"".join(iter(lambda: connection.recv(65536), b""))
+
+
+def as_bytes(body: bytes | str | None) -> bytes:
+    """Return what goes out as a body."""
+    return body.encode() if isinstance(body, str) else body or b""
 
 
 def exchange(

@@ -36,11 +36,12 @@ def test_what_is_missing_is_told(tests: list[tuple[str, ...]], fault: str) -> No
 
 
 def test_a_document_shows_what_was_noted() -> None:
-    """Title, section, line, test, request, status and body; many exchanges are cut."""
-    noted = {"request": "GET /x", "status": 404, "answer": "{}"}
-    text = document(LINES, [AcceptanceTest("t::t", ("A-X-01", "A-X-02"))], {"t::t": [noted] * 20})
+    """Title, section, line, test, request, status and body; of many exchanges each is shown once, and some are cut."""
+    noted = [{"request": f"GET /{'x' * (number // 2)}", "status": 404, "answer": "{}"} for number in range(2, 42)]
+    text = document(LINES, [AcceptanceTest("t::t", ("A-X-01", "A-X-02"))], {"t::t": noted})
     assert (
         "## List\n\n### First\n\n#### A-X-01\n\nOne.\n\n`t::t`\n\n```http\nGET /x\n```\n\n```http\n404\n{}\n```" in text
     )
     assert text.count("### Second") == 1
-    assert text.count("... and 6 more.") == 2
+    assert text.count("... and 6 more.") == 1
+    assert text.endswith("Two.\n\n`t::t`: see A-X-01.\n")
