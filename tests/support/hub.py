@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import secrets
+import threading
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from aiohttp import web
@@ -99,3 +103,43 @@ class Hub:
                         await response.write(f"id: {update.id}\n{lines}\n".encode())
         finally:
             self._streams.discard(response)
+
+
+@contextlib.contextmanager
+def hub_at(jwt: str) -> Iterator[tuple[Hub, str, Callable[[str, str], None]]]:
+    """Serve a hub from a thread: the hub, its URL, and a function that publishes data on a topic."""
+    hub, started = Hub(jwt), threading.Event()
+    loop = asyncio.new_event_loop()
+    runner = web.AppRunner(hub.app(), shutdown_timeout=0.1)
+    urls: list[str] = []
+
+    async def start() -> None:
+        await runner.setup()
+        site = web.TCPSite(runner, "127.0.0.1", 0)
+        await site.start()
+        urls.append(f"http://127.0.0.1:{runner.addresses[0][1]}{hub.path}")
+        started.set()
+
+    async def stop() -> None:
+        hub.drop()
+        await runner.cleanup()
+
+    def publish(topic: str, data: str) -> None:
+        update = Update(topic, data, f"urn:{secrets.token_hex(8)}", private=True)
+        asyncio.run_coroutine_threadsafe(hub.publish(update), loop).result(10)
+
+    def run() -> None:
+        asyncio.set_event_loop(loop)
+        loop.run_until_complete(start())
+        loop.run_forever()
+        loop.run_until_complete(stop())
+        loop.close()
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    assert started.wait(10), "the hub did not start"
+    try:
+        yield hub, urls[0], publish
+    finally:
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join(10)
