@@ -8,6 +8,8 @@ CLIENTS    := mcp2 mcp1 fastmcp4 fastmcp3
 CLIENTS_OK := $(CLIENTS:%=.cache/clients/%/.ready)
 NODE_OK    := .cache/node/.ready
 VENV_OK    := .venv/.ready
+WHEELS_OK  := .cache/wheels/.ready
+PIPX_OK    := .cache/pipx/.ready
 COMPILE    := .cache/uv/bin/uv pip compile --quiet --upgrade --universal --generate-hashes --no-annotate \
 	--python-version 3.11 --custom-compile-command 'make lock'
 
@@ -23,7 +25,7 @@ help: ## say what there is to do
 
 .PHONY: setup
 setup: ## fetch everything that the daemon and its tests need, into .venv and .cache
-	@$(MAKE) -s -j2 $(VENV_OK) $(CLIENTS_OK) $(NODE_OK)
+	@$(MAKE) -s -j2 $(VENV_OK) $(CLIENTS_OK) $(NODE_OK) $(WHEELS_OK) $(PIPX_OK)
 	@$(SETUP) redis
 
 .PHONY: serve
@@ -84,8 +86,9 @@ wheel: $(VENV_OK) ## build the wheel and the source distribution into dist
 
 .PHONY: lock
 lock: .cache/uv/.ready .cache/bin/.ready ## renew the lock files from pyproject.toml, requirements/*.in and package.json
-	@for name in uv node $(CLIENTS); do $(COMPILE) requirements/$$name.in -o requirements/$$name.lock || exit 1; done
+	@for name in uv node pipx $(CLIENTS); do $(COMPILE) requirements/$$name.in -o requirements/$$name.lock || exit 1; done
 	@$(COMPILE) pyproject.toml --all-extras --group dev -o requirements/dev.lock
+	@$(COMPILE) pyproject.toml --constraints requirements/dev.lock -o requirements/runtime.lock
 	@cd tests/clients/node && $(CURDIR)/.cache/bin/node $(CURDIR)/.cache/bin/npm-cli.js \
 		update --package-lock-only --ignore-scripts --no-audit --no-fund
 
@@ -104,6 +107,16 @@ $(VENV_OK): requirements/dev.lock pyproject.toml
 $(CLIENTS_OK): .cache/clients/%/.ready: requirements/%.lock
 	@echo "setup: client $*"
 	@$(SETUP) venv .cache/clients/$* $<
+	@touch $@
+
+$(WHEELS_OK): requirements/runtime.lock $(VENV_OK)
+	@echo "setup: wheels"
+	@$(SETUP) wheels .cache/wheels $<
+	@touch $@
+
+$(PIPX_OK): requirements/pipx.lock
+	@echo "setup: pipx"
+	@$(SETUP) venv .cache/pipx $<
 	@touch $@
 
 .cache/uv/.ready: requirements/uv.lock

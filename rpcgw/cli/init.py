@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from rpcgw.cli import scaffold
+from rpcgw.config.editing import SCHEMAS, modeline, schema_file
 
 _NEXT = """
 Next:
@@ -26,6 +27,7 @@ def command(directory: str) -> None:
     What stands there already stays as it is.
     """
     folder = Path(directory)
-    scaffold.report(scaffold.write("init", folder))
+    modelines = {name: modeline(str(schema_file(name))) for name in SCHEMAS}
+    scaffold.report(scaffold.write("init", folder, modelines))
     here = os.path.realpath(folder) == os.path.realpath(".")
     click.echo(_NEXT.format(enter="" if here else f"cd {click.format_filename(directory)} && "), nl=False)

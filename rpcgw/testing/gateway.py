@@ -16,6 +16,7 @@ from rpcgw.kernel.lock import PoolLocks, lock_name
 from rpcgw.kernel.method import Method
 from rpcgw.protocol.mcp import Endpoint, asking
 from rpcgw.testing import requests
+from rpcgw.testing.agents import client_problems
 from rpcgw.testing.answers import Received, RpcAnswer, ToolAnswer, result_of
 from rpcgw.testing.clock import MovableClock
 from rpcgw.testing.compiling import Brought, compile_plugin
@@ -202,6 +203,19 @@ class PluginGateway:
             AssertionError: With every problem.
         """
         problems = text_problems(self._gateway, locales)
+        assert not problems, "\n".join(problems)
+
+    def assert_clients(self, *clients: str) -> None:
+        """Every tool suits the clients of `rpcgw check`'s lint: none would drop, mangle or refuse one.
+
+        Args:
+            clients: Their names: `Claude Code`, `VS Code`, ... Of no names, it is about all of them, but for what the
+                operator can mend with a setting.
+
+        Raises:
+            AssertionError: With every finding.
+        """
+        problems = client_problems(self._gateway, clients)
         assert not problems, "\n".join(problems)
 
     # -- inside

@@ -140,6 +140,11 @@ def test_a_price_is_set_exactly(catalog: PluginGateway) -> None:
     assert catalog.call("Admin.set_price", {"id": 1, "price": "19.99"}).result["price"] == "19.99"
 
 
+def test_agents_take_every_tool(catalog: PluginGateway) -> None:
+    """No well-known client drops, mangles or refuses a tool, but for what a setting mends."""
+    catalog.assert_clients()
+
+
 def test_everything_is_described_in_both_languages(catalog: PluginGateway) -> None:
     """Agents read about each tool in English and in Ukrainian."""
     catalog.assert_texts("en", "uk")
