@@ -256,7 +256,7 @@ def post(running: Daemon, body: Mapping[str, Any]) -> Any:
 
 
 def test_deferred(broker: Broker, hooks: Receiver) -> None:
-    """A daemon puts a call with a callback into the queue and answers; a worker admits it again, runs it, delivers it."""
+    """A-RPC-35: a call with a callback goes into the queue; a worker admits it again, runs it, delivers the answer."""
     callback = f"{hooks.url}/x"
     body = {"jsonrpc": "2.0", "id": 7, "method": "Demo.double"}
     with daemon(config=config(broker, hooks), plugins={"demo.py": PLUGIN}) as running:
@@ -275,7 +275,7 @@ def test_deferred(broker: Broker, hooks: Receiver) -> None:
 
 
 def test_foreign_producers(broker: Broker, hooks: Receiver, place: Path) -> None:
-    """Whoever may write to the queue can ask for calls: with a token of the group, and in the documented form."""
+    """A-RPC-35, A-RPC-41: whoever may write to the queue can ask for calls, with a token of the group."""
     with worker(place, broker.name):
         broker.produce(message("Demo.double", number=5, callback=f"{hooks.url}/x"))
         assert hooks.wait()[0].json()["result"] == "client-1 queue 10"
@@ -354,7 +354,7 @@ def test_a_poison_message(broker: Broker, hooks: Receiver, place: Path) -> None:
 
 
 def test_told_to_end(broker: Broker, hooks: Receiver, place: Path) -> None:
-    """SIGTERM: nothing more is taken, what is in hand is ended and delivered, and the exit code is 0."""
+    """A-RPC-99: SIGTERM: nothing more is taken, what is in hand is ended and delivered, and the exit code is 0."""
     with worker(place, broker.name) as consumer:
         broker.produce(message("Demo.hold", place=str(place), callback=f"{hooks.url}/x"))
         wait_until(lambda: files(place, "begun"), 10, consumer.log)
@@ -381,7 +381,7 @@ def test_cut_at_the_end(broker: Broker, hooks: Receiver) -> None:
 
 
 def test_over_a_hub(hooks: Receiver) -> None:
-    """Mercure: a request on its topic is run by a worker and answered on the other; without a token it is dead."""
+    """A-RPC-36: a request on its topic is run by a worker and answered on the other; without a token it is dead."""
     prefix = "https://example.com/rpc/"
     with hub_at("hub-token") as (hub, url, post_update):
         transport = {"name": "sse", "dsn": url, "topics_prefix": prefix, "jwt": "hub-token"}
@@ -400,7 +400,7 @@ def test_over_a_hub(hooks: Receiver) -> None:
 
 
 def test_an_unknown_queue(redis_url: str) -> None:
-    """A name that is no queue is a mistake on the command line, and the queues that there are get named."""
+    """A-RPC-99: a name that is no queue is a mistake on the command line, and the queues that there are get named."""
     settings = f"ufo_json_rpc: {{security: {{protected_api: false}}, async: {{orders: '{redis_url}'}}}}"
     with folder(config=settings) as place:
         done = cli("worker", "order", "-c", "gateway.yaml", cwd=place)

@@ -90,7 +90,7 @@ def call(
 
 
 def test_delivered(running: Daemon, served: Receiver) -> None:
-    """The answer is immediate; the envelope is POSTed with JSON headers, tracing fields and a signature, nothing else."""
+    """A-RPC-33, A-RPC-34: answered at once; then POSTed with JSON headers, tracing fields, a signature, nothing else."""
     callback = f"{served.url}/hooks/a?b=c"
     assert call(running, callback, number=21) == {
         "id": 7,
@@ -116,7 +116,7 @@ def test_delivered(running: Daemon, served: Receiver) -> None:
 
 
 def test_errors_are_delivered(running: Daemon, served: Receiver) -> None:
-    """A method's error and a refusal of its parameters are envelopes like any other."""
+    """A-RPC-33: a method's error and a refusal of its parameters are envelopes like any other."""
     call(running, f"{served.url}/hooks/", "Demo.fail", identifier=1)
     call(running, f"{served.url}/hooks/", number="x", identifier=2)
     codes = {got.json()["id"]: got.json()["error"]["code"] for got in served.wait(2)}
@@ -134,7 +134,7 @@ def test_errors_are_delivered(running: Daemon, served: Receiver) -> None:
     ],
 )
 def test_refused(running: Daemon, served: Receiver, callback: str | None) -> None:
-    """A callback that must not be used is -32602 with its path, and the call is not run."""
+    """A-RPC-29: a callback that must not be used is -32602 with its path, and the call is not run."""
     error = call(running, callback and callback.format(url=served.url), number=1)["error"]  # type: ignore[arg-type]  # null is a case
     assert (error["code"], list(error["data"]["extra"])) == (-32602, ["[params][$rpc][callback]"])
     assert served.received == []
@@ -166,7 +166,7 @@ def test_tried_again(running: Daemon, served: Receiver) -> None:
 
 
 def test_not_followed(running: Daemon, served: Receiver) -> None:
-    """A redirect is not followed, and the operator is told."""
+    """A-RPC-34: a redirect is not followed; what is no 2xx is told to the operator."""
     served.answers = [307]
     call(running, f"{served.url}/hooks/", number=1)
     told = running.wait_log("webhook.failed")

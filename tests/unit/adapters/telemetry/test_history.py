@@ -141,6 +141,14 @@ def test_a_new_daemon_begins_at_nothing(tmp_path: Path) -> None:
     assert (tmp_path / "a" / "b").is_dir()
 
 
+def test_workers_of_queues_live_on(tmp_path: Path) -> None:
+    """What belongs to a worker of a queue outlives the daemon beside it, and is counted."""
+    worker(tmp_path, "jobs-rpc_async-0.slot", 10)
+    clear(str(tmp_path))
+    assert names_in(tmp_path) == ["jobs-rpc_async-0.slot"]
+    assert list(read_all(str(tmp_path))) == [HISTORY, "jobs-rpc_async-0.slot"]
+
+
 def test_no_directory_is_no_numbers(tmp_path: Path) -> None:
     """A scrape before anything was counted is empty, not an error."""
     assert read_all(str(tmp_path / "missing")) == {}
