@@ -39,7 +39,7 @@ REGISTRY: Mapping[type, tuple[str, ...]] = {
 """A rule's class -> the keywords that it may add. pydantic checks those of other libraries, ours say theirs themselves
 (`Rule.keywords`); an author's predicate has no keyword, and its name is what documents show."""
 
-_BASES = (at.BaseMetadata, at.GroupedMetadata, Rule)
+_BASES = (at.BaseMetadata, at.Interval, at.Len, Rule)  # GroupedMetadata is a protocol, and slow to ask for
 
 
 def enforceable(hint: Any) -> Any:

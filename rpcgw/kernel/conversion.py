@@ -18,6 +18,7 @@ from pydantic.errors import PydanticSchemaGenerationError
 from pydantic_core import SchemaError, SchemaSerializer, SchemaValidator, core_schema
 
 from rpcgw.api.rules import Rule
+from rpcgw.kernel.assertions import enforceable, rules_of, unenforced
 from rpcgw.kernel.codec import NoJsonForm, decode, encode, encoded, find_non_finite
 from rpcgw.kernel.leniency import compile_leniency
 from rpcgw.kernel.messages import MESSAGES, Errors, follow, refused_by_type
@@ -53,7 +54,11 @@ class Codec:
         self.hint = hint
         self.plain = is_plain(hint)
         self.number = number_of(hint) if self.plain else None
-        made = _made(hint, {} if self.plain else parts)
+        made = _made(enforceable(hint), {} if self.plain else parts)
+        self.rules = rules_of(hint)
+        """The rules on it as its author wrote them."""
+        self.ignored = tuple(unenforced(hint))
+        """Notes that look like rules and are enforced by nobody."""
         self.core: Any = made.core
         self.parts = made.parts
         """What plugins convert in it, by class."""

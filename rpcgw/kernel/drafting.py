@@ -15,7 +15,6 @@ from pydantic import ValidationError
 
 from rpcgw.api.marks import Cache, Lock, Tool
 from rpcgw.api.problems import Problem
-from rpcgw.kernel.assertions import enforceable, unenforced
 from rpcgw.kernel.codec import NoJsonForm, decode, encode
 from rpcgw.kernel.content import MixedContent, kinds_of
 from rpcgw.kernel.conversion import Codec, Codecs, TypeFailure, explain_type
@@ -71,7 +70,7 @@ def _content(signature: Signature, report: Reporter) -> tuple[type, ...]:
 
 def _codec(codecs: Codecs, hint: Any, what: str, report: Reporter, *, output: bool = False) -> Codec | None:
     try:
-        codec = codecs.get(enforceable(hint), output=output)
+        codec = codecs.get(hint, output=output)
     except TypeFailure as failure:
         code, text, advice = explain_type(failure, hint)
         report(code, f"{what}: {text}", advice)
@@ -82,7 +81,7 @@ def _codec(codecs: Codecs, hint: Any, what: str, report: Reporter, *, output: bo
     for enum in codec.ambiguous:
         text = f"{what}: a text could be a {enum.__name__} or any text, and is always taken for a text"
         report("enum-or-text", text, f"say {enum.__name__}, or str", "warning")
-    for note in unenforced(hint):
+    for note in codec.ignored:
         report("note", f"{what}: nothing enforces {note!r}", "use rules of annotated-types, pydantic's Field, or rpcgw")
     return codec
 

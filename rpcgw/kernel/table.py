@@ -11,7 +11,6 @@ from rpcgw.api.errors import ApplicationError, InternalError, RpcError
 from rpcgw.api.marks import Cache, Inline, Invalidates, Lock, Tool
 from rpcgw.api.problems import Problem
 from rpcgw.kernel.arguments import Arguments
-from rpcgw.kernel.assertions import rules_of
 from rpcgw.kernel.builtin import Ping
 from rpcgw.kernel.codec import decode, encode
 from rpcgw.kernel.components import Component, names_of, redirected
@@ -219,7 +218,7 @@ def _method(made: Draft, description: Description, public: Mapping[str, str]) ->
         input_schema=encode(published),
         output_schema=encode(promised) if promised else None,
         params=tuple(
-            _param_doc(made_property, public, rules_of(param.hint))
+            _param_doc(made_property, public, made.codecs[param.name].rules)
             for made_property, param in zip(properties, signature.params, strict=True)
         ),
         result=_result_doc(signature, schema_of(made.content) if made.content else result, public),
