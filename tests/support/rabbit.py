@@ -16,7 +16,8 @@ from tests.support.redis import free_port
 
 PORT = 5672
 START = 60.0
-PLACES = ("rabbitmq-server", "/usr/sbin/rabbitmq-server", "/usr/lib/rabbitmq/bin/rabbitmq-server")
+# Debian's command becomes another user, who may not write where we do: what it starts comes first.
+PLACES = ("/usr/lib/rabbitmq/bin/rabbitmq-server", "rabbitmq-server", "/usr/sbin/rabbitmq-server")
 
 
 @contextlib.contextmanager
@@ -29,15 +30,19 @@ def rabbit() -> Iterator[str]:
     assert program is not None, "no RabbitMQ answers on 5672 and none is installed: apt-get install rabbitmq-server"
     port = free_port()
     with tempfile.TemporaryDirectory(prefix="rpcgw-rabbit-") as place, (Path(place) / "log").open("wb") as log:
+        # The machine's own configuration names ports too.
+        (Path(place) / "rabbitmq.conf").write_text(f"listeners.tcp.1 = 127.0.0.1:{port}\n")
         environment = {
             **os.environ,
+            "RABBITMQ_CONFIG_FILE": f"{place}/rabbitmq.conf",
+            "RABBITMQ_CONF_ENV_FILE": os.devnull,
             "HOME": place,
             "RABBITMQ_NODENAME": f"rpcgw{port}@localhost",
-            "RABBITMQ_NODE_IP_ADDRESS": "127.0.0.1",
-            "RABBITMQ_NODE_PORT": str(port),
+            "RABBITMQ_DIST_PORT": str(free_port()),
             "RABBITMQ_MNESIA_BASE": f"{place}/mnesia",
             "RABBITMQ_LOG_BASE": place,
             "RABBITMQ_PID_FILE": f"{place}/pid",
+            "RABBITMQ_FEATURE_FLAGS_FILE": f"{place}/flags",
             "RABBITMQ_ENABLED_PLUGINS_FILE": f"{place}/plugins",
         }
         process = subprocess.Popen(
