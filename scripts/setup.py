@@ -3,7 +3,7 @@
     setup.py venv DIRECTORY LOCK [PROJECT ...]   a venv with what LOCK names, and the projects as editable installs
     setup.py node DIRECTORY LINK                 a Node new enough, at LINK; fetched into DIRECTORY where none is
     setup.py npm DIRECTORY SOURCE NODE           an npm folder made from SOURCE's package-lock.json
-    setup.py wheels DIRECTORY LOCK               the wheels that LOCK names, for an installation without a network
+    setup.py wheels DIRECTORY LOCK ...           the wheels of locks, for an installation without a network
     setup.py redis                               a redis-server on the PATH
 
 It runs under the system's Python, before anything is installed: the standard library only. What is missing and cannot
@@ -68,11 +68,11 @@ def make_venv(directory: str, lock: str, *projects: str) -> None:
         run(*pip, "--no-deps", "--no-build-isolation", *editable)
 
 
-def download_wheels(directory: str, lock: str) -> None:
-    """Put exactly the wheels of a lock into a folder, by the pip of `.venv`."""
+def download_wheels(directory: str, *locks: str) -> None:
+    """Put exactly the wheels of locks into a folder, by the pip of `.venv`."""
     shutil.rmtree(directory, ignore_errors=True)
     pip = [ROOT / ".venv" / "bin" / "python", "-m", "pip", "--disable-pip-version-check", "download", "-qq"]
-    run(*pip, "--require-hashes", "--only-binary=:all:", "--dest", directory, "-r", lock)
+    run(*pip, "--require-hashes", "--only-binary=:all:", "--dest", directory, *(f"--requirement={lock}" for lock in locks))
 
 
 def works(python: Path) -> bool:
