@@ -204,7 +204,7 @@ def test_a_group_imported_twice_needs_a_name_prefix() -> None:
     """
     with folder(routes=twice) as place:
         checked = cli("check", "-c", "gateway.yaml", cwd=place)
-    (problem,) = re.findall(r"^routes\.yaml:5:\d+: error.*\n.*", checked.stderr, re.MULTILINE)
+    (problem,) = re.findall(r"^routes\.yaml:5:\d+: error.*(?:\n .*)*", checked.stderr, re.MULTILINE)
     assert {'"first"', '"second"', '"mcp_ufo_mcp_endpoint"'} <= set(re.findall(r'"[^"]+"', problem))
     assert "routes.yaml:1:" in problem
     assert "name_prefix" in problem
