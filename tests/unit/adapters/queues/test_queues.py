@@ -205,9 +205,10 @@ async def test_drain(broker: Broker, opened: Opened, bench: Bench) -> None:
         await producer.put(b"wait")
         await bench.came.get()
         stopping.set()
-        await producer.put(b"later")
         bench.opened.set()
         assert (await bench.ended.get()).body == b"wait"
+    await producer.put(b"later")
+    assert await broker.left() == 1
     async with bench.at(opened()):
         assert (await bench.ended.get()).body == b"later"
 
