@@ -28,7 +28,7 @@ SECTION = re.compile(r"## (?P<text>.+)")
 LINE = re.compile(r"- (?P<id>A-[A-Z]+-\d{2,3}) (?P<text>.+)")
 HOLDS = re.compile(r"(?P<ids>[A-Z]+(-[A-Z]+)?-\d{2,3}(, [A-Z]+(-[A-Z]+)?-\d{2,3})*): \S")
 OURS = "A-"
-MOST = 14
+MOST = 20
 """How many exchanges of one test function are shown."""
 HEAD = """\
 # Acceptance

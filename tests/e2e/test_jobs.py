@@ -256,7 +256,7 @@ def post(running: Daemon, body: Mapping[str, Any]) -> Any:
 
 
 def test_deferred(broker: Broker, hooks: Receiver) -> None:
-    """A-RPC-35: a call with a callback goes into the queue; a worker admits it again, runs it, delivers the answer."""
+    """A-RPC-35, A-RPC-60, A-RPC-99: a-RPC-35: a call with a callback goes into the queue; a worker admits it again, runs it, delivers the answer."""
     callback = f"{hooks.url}/x"
     body = {"jsonrpc": "2.0", "id": 7, "method": "Demo.double"}
     with daemon(config=config(broker, hooks), plugins={"demo.py": PLUGIN}) as running:
@@ -275,7 +275,7 @@ def test_deferred(broker: Broker, hooks: Receiver) -> None:
 
 
 def test_foreign_producers(broker: Broker, hooks: Receiver, place: Path) -> None:
-    """A-RPC-35, A-RPC-41: whoever may write to the queue can ask for calls, with a token of the group."""
+    """A-RPC-35, A-RPC-41: a-RPC-35, A-RPC-41: whoever may write to the queue can ask for calls, with a token of the group."""
     with worker(place, broker.name):
         broker.produce(message("Demo.double", number=5, callback=f"{hooks.url}/x"))
         assert hooks.wait()[0].json()["result"] == "client-1 queue 10"
@@ -290,7 +290,7 @@ DEAD = {
 
 
 def test_dead(broker: Broker, hooks: Receiver, place: Path) -> None:
-    """What can never be done ends in the dead-letter queue, whole, with its reason, and holds up nothing."""
+    """A-RPC-41: what can never be done ends in the dead-letter queue, whole, with its reason, and holds up nothing."""
     with worker(place, broker.name) as consumer:
         for body in DEAD:
             broker.produce(body)
@@ -400,7 +400,7 @@ def test_over_a_hub(hooks: Receiver) -> None:
 
 
 def test_an_unknown_queue(redis_url: str) -> None:
-    """A-RPC-99: a name that is no queue is a mistake on the command line, and the queues that there are get named."""
+    """A-RPC-99: a-RPC-99: a name that is no queue is a mistake on the command line, and the queues that there are get named."""
     settings = f"ufo_json_rpc: {{security: {{protected_api: false}}, async: {{orders: '{redis_url}'}}}}"
     with folder(config=settings) as place:
         done = cli("worker", "order", "-c", "gateway.yaml", cwd=place)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import threading
 from collections.abc import Iterator
@@ -16,6 +17,7 @@ from typing import Any
 import pytest
 
 from tests.e2e.kernel_plugin import Notes, call, kernel_daemon, result, shared_pool
+from tests.support.acceptance import Note, noting
 from tests.support.daemon import Daemon, wait_until
 
 BURST = 200
@@ -34,8 +36,12 @@ class Site:
         return len(self.notes.all(kind, key=key))
 
 
+PROCESSES = ((re.compile(r'(?<="result":)\d+'), "<process>"), (re.compile(r"key-\d+-\d+"), "key"))
+"""What differs from run to run: who answered, and the keys."""
+
+
 @pytest.fixture(scope="module", params=["two workers on files", "two daemons on Redis"])
-def site(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+def running(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     """One host with two workers over the file pool, and two hosts over one Redis."""
     notes = Notes(tmp_path_factory.mktemp("notes"))
     with ExitStack() as stack:
@@ -45,6 +51,13 @@ def site(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
             shared = stack.enter_context(shared_pool(request.getfixturevalue("redis_port")))
             daemons = [stack.enter_context(kernel_daemon(notes, pool=shared)) for _ in range(2)]
         yield Site(daemons, notes)
+
+
+@pytest.fixture
+def site(running: Site, record_property: Note) -> Iterator[Site]:
+    """The same, overheard."""
+    with noting(record_property, *running.daemons, words=PROCESSES):
+        yield running
 
 
 @pytest.fixture
@@ -71,7 +84,7 @@ def test_a_burst_on_a_cold_key_runs_once(site: Site, key: str) -> None:
 
 
 def test_whoever_answers_knows_what_was_kept(site: Site, key: str) -> None:
-    """T-19, C-22: what one worker has made all others answer."""
+    """A-RPC-82, T-19, C-22: what one worker has made all others answer."""
     results = {result(site.daemons[turn % len(site.daemons)], "Demo.slow", {"key": key}) for turn in range(20)}
     assert len(results) == 1
     assert site.runs("slow", key) == 1
@@ -88,7 +101,7 @@ def test_whoever_answers_knows_what_was_kept(site: Site, key: str) -> None:
     ],
 )
 def test_what_a_success_drops(site: Site, key: str, write: Any, gone: list[str]) -> None:
-    """A success drops exactly what it makes stale, for every worker and host, before it is answered."""
+    """A-RPC-83, A-RPC-84: a success drops exactly what it makes stale, for every worker and host, before it is answered."""
     reads = {
         "en": {"key": key, "lang": "en"},
         "uk": {"key": key, "lang": "uk"},
@@ -109,7 +122,7 @@ def test_what_a_success_drops(site: Site, key: str, write: Any, gone: list[str])
 
 
 def test_warm_up(site: Site, key: str) -> None:
-    """What is dropped and warmed up is made anew after the answer, and by nobody's call."""
+    """A-RPC-83: what is dropped and warmed up is made anew after the answer, and by nobody's call."""
     result(site.daemons[0], "Demo.slow", {"key": key})
     result(site.daemons[0], "Demo.refresh", {"key": key})
     wait_until(lambda: site.runs("slow", key) == 2, 10, lambda: "it was not made anew")
@@ -118,7 +131,7 @@ def test_warm_up(site: Site, key: str) -> None:
 
 
 def test_a_plugin_warms(site: Site, key: str) -> None:
-    """A result that a plugin made is answered without a run."""
+    """A-RPC-84: a result that a plugin made is answered without a run."""
     result(site.daemons[0], "Demo.warm", {"key": key})
     assert site.runs("slow", key) == 1
     result(site.daemons[-1], "Demo.slow", {"key": key})
@@ -126,14 +139,14 @@ def test_a_plugin_warms(site: Site, key: str) -> None:
 
 
 def test_ignore_cache(site: Site, key: str) -> None:
-    """`$rpc.ignoreCache` runs the method, and what it gives is kept for the others."""
+    """A-RPC-31: `$rpc.ignoreCache` runs the method, and what it gives is kept for the others."""
     for special in ({}, {"$rpc": {"ignoreCache": True}}, {}):
         result(site.daemons[0], "Demo.slow", {"key": key, **special})
     assert site.runs("slow", key) == 2
 
 
 def test_null_is_kept_and_errors_are_not(site: Site, key: str) -> None:
-    """A result null is a result; an error is none."""
+    """A-RPC-81: a result null is a result; an error is none."""
     for served in (site.daemons[0], site.daemons[-1]):
         assert result(served, "Demo.nothing", {"key": key}) is None
         assert call(served, "Demo.broken", {"key": key})["error"]["code"] == -32400

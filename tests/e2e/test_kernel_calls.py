@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.e2e.kernel_plugin import Notes, call, kernel_daemon, message, result
+from tests.support.acceptance import Note, noting
 from tests.support.daemon import Daemon, wait_until
 
 
@@ -25,7 +26,7 @@ class Site:
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     notes = Notes(tmp_path_factory.mktemp("notes"))
     methods = {
         "Demo.deadline": {"deadline": 20},
@@ -35,8 +36,15 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         yield Site(served, notes)
 
 
+@pytest.fixture
+def site(running: Site, record_property: Note) -> Iterator[Site]:
+    """The same, overheard."""
+    with noting(record_property, running.served):
+        yield running
+
+
 def test_references(site: Site) -> None:
-    """A chain with several parents, its end first: answered in the batch's order, each with what its parents gave."""
+    """A-RPC-25, A-RPC-27: a chain with several parents, its end first: answered in the batch's order, each with what its parents gave."""
     answers = site.batch(
         message("Demo.echo", {"value": "@FROM:b()", "other": "@FROM:a(id)"}, "c"),
         message("Demo.echo", ["@from:a(name)"], "b"),
@@ -59,7 +67,7 @@ REFERENCES = [
 
 @pytest.mark.parametrize(("reference", "code", "words"), REFERENCES)
 def test_references_that_fail(site: Site, reference: str, code: int, words: list[str]) -> None:
-    """The item is an error that names parent, field and parameter; the others are answered as if it were not there."""
+    """A-RPC-26: the item is an error that names parent, field and parameter; the others are answered as if it were not there."""
     first, second, third = site.batch(
         message("Demo.make", {"name": "pan"}, "a"),
         message("Demo.fail", None, "bad"),
@@ -72,7 +80,7 @@ def test_references_that_fail(site: Site, reference: str, code: int, words: list
 
 
 def test_references_keep_special_parameters(site: Site) -> None:
-    """`$rpc` of an item that waits for its parent holds all the same."""
+    """A-RPC-25: `$rpc` of an item that waits for its parent holds all the same."""
     _, waited = site.batch(
         message("Demo.sleep", {"seconds": 0.1}, "a"),
         message("Demo.deadline", {"$rpc": {"timeout": 15}}, "b"),
@@ -81,7 +89,7 @@ def test_references_keep_special_parameters(site: Site) -> None:
 
 
 def test_batch_is_concurrent_within_its_limit(site: Site) -> None:
-    """Six items of half a second, three at a time, take a second, and are answered in order."""
+    """A-RPC-20: six items of half a second, three at a time, take a second, and are answered in order."""
     begun = time.monotonic()
     answers = site.batch(*(message("Demo.sleep", {"seconds": 0.5}, number) for number in range(6)))
     assert 0.9 < time.monotonic() - begun < 2.5
@@ -89,21 +97,21 @@ def test_batch_is_concurrent_within_its_limit(site: Site) -> None:
 
 
 def test_absent_and_null(site: Site) -> None:
-    """An absent parameter has its default, null is null."""
+    """A-RPC-68: an absent parameter has its default, null is null."""
     assert result(site.served, "Demo.echo") == "nothing"
     assert result(site.served, "Demo.echo", {"value": None}) is None
     assert call(site.served, "Demo.echo", [None])["result"] is None
 
 
 def test_all_that_is_wrong_at_once(site: Site) -> None:
-    """Missing parameters and wrong types are one answer."""
+    """A-RPC-70: missing parameters and wrong types are one answer."""
     error = call(site.served, "Demo.touch_exact", {"key": 7})["error"]
     assert error["code"] == -32602
     assert error["data"]["extra"].keys() == {"key", "lang"}
 
 
 def test_unknown_names(site: Site) -> None:
-    """Dropped, or refused where the operator says so."""
+    """A-RPC-16: dropped, or refused where the operator says so."""
     assert result(site.served, "Demo.echo", {"value": 1, "zzz": 2}) == 1
     error = call(site.served, "Demo.pid", {"zzz": 2})["error"]
     assert (error["code"], list(error["data"]["extra"])) == (-32602, ["zzz"])
@@ -118,7 +126,7 @@ def test_unknown_names(site: Site) -> None:
     ],
 )
 def test_the_shortest_deadline_holds(site: Site, special: dict[str, Any], single: float, batched: float) -> None:
-    """`$rpc.timeout` and the configured deadline: the shorter one, for a call and for a batch's item."""
+    """A-RPC-28: `$rpc.timeout` and the configured deadline: the shorter one, for a call and for a batch's item."""
     params = {"$rpc": special}
     assert result(site.served, "Demo.deadline", params) == pytest.approx(single, abs=1)
     [answer] = site.batch(message("Demo.deadline", params))
@@ -126,13 +134,19 @@ def test_the_shortest_deadline_holds(site: Site, special: dict[str, Any], single
 
 
 def test_an_item_without_a_deadline_gets_ten_seconds(site: Site) -> None:
-    """A batch does not wait for ever: -32300, and the others are answered."""
-    late, quick = site.batch(message("Demo.sleep", {"seconds": 60}, 1), message("Demo.echo", {"value": 2}, 2))
-    assert (late["error"]["code"], quick["result"]) == (-32300, 2)
+    """A-RPC-22: a batch does not wait for ever: -32300, also where the item says when, and the others are answered."""
+    late, asked, slow, quick = site.batch(
+        message("Demo.sleep", {"seconds": 60}, 1),
+        message("Demo.sleep", {"seconds": 60, "$rpc": {"timeout": 10.5}}, 2),
+        message("Demo.sleep", {"seconds": 10.5, "$rpc": {"timeout": 20}}, 3),
+        message("Demo.echo", {"value": 2}, 4),
+    )
+    assert (late["error"]["code"], asked["error"]["code"]) == (-32300, -32300)
+    assert (slow["result"], quick["result"]) == (10.5, 2)
 
 
 def test_a_notification_that_refers(site: Site) -> None:
-    """It runs after the answers, with what they hold."""
+    """A-RPC-25: it runs after the answers, with what they hold."""
     body = [
         {"jsonrpc": "2.0", "method": "Demo.make", "params": {"name": "@FROM:a(name)"}},
         message("Demo.make", {"name": "jar"}, "a"),

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
+from tests.support.acceptance import Note, noting
 from tests.support.daemon import Daemon, daemon
 from tests.support.mcp import Stateless
 
@@ -153,13 +155,22 @@ plugin = rpc.Plugin(
 
 CONFIG = "environment: test\nufo_json_rpc:\n  security:\n    protected_api: false\n"
 LINE = {"sku": "a", "price": "1.50"}
+STORY = ((re.compile(r',"message":"[^"]*","code":-\d+,"file":.*?(?=\}\},"jsonrpc")'), ""),)
+"""What the environment `test` tells beside: places and traces."""
 ORDER = {"buyer": 1, "lines": [LINE], "total": "1.50 EUR"}
 
 
 @pytest.fixture(scope="module")
-def shop() -> Iterator[Daemon]:
+def running() -> Iterator[Daemon]:
     """A shop whose plugin brings enums, dates, DTOs, a converter and a resolver."""
-    with daemon(config=CONFIG, plugins={"shop.py": PLUGIN}) as running:
+    with daemon(config=CONFIG, plugins={"shop.py": PLUGIN}) as made:
+        yield made
+
+
+@pytest.fixture
+def shop(running: Daemon, record_property: Note) -> Iterator[Daemon]:
+    """The same, overheard. What a refusal's story says of places and traces is left out."""
+    with noting(record_property, running, words=STORY):
         yield running
 
 
@@ -189,7 +200,7 @@ def rpc(shop: Daemon, method: str, params: Any) -> dict[str, Any]:
     ],
 )  # fmt: skip
 def test_what_rpc_takes(shop: Daemon, method: str, params: Any, result: Any) -> None:
-    """JSON values become what the procedure's types say, and results go back the same way."""
+    """A-RPC-61, A-RPC-62, A-RPC-63, A-RPC-64, A-RPC-65, A-RPC-66, A-RPC-68: jSON values become what the procedure's types say, and results go back the same way."""
     assert rpc(shop, method, params).get("result") == result
 
 
@@ -215,7 +226,7 @@ def test_what_rpc_takes(shop: Daemon, method: str, params: Any, result: Any) -> 
     ],
 )  # fmt: skip
 def test_what_rpc_refuses(shop: Daemon, method: str, params: Any, message: str, extra: dict[str, list[str]]) -> None:
-    """-32602 with the full method's name, and everything that is wrong by its path."""
+    """A-RPC-69, A-RPC-66, A-RPC-67, A-RPC-70, A-RPC-71, A-RPC-72, A-RPC-73, A-RPC-64, A-RPC-65: -32602 with the full method's name, and everything that is wrong by its path."""
     error = rpc(shop, method, params)["error"]
     assert (error["code"], error["message"]) == (-32602, message)
     assert {path: sorted(words) for path, words in error["data"]["extra"].items()} == extra
@@ -230,7 +241,7 @@ def test_what_rpc_refuses(shop: Daemon, method: str, params: Any, message: str, 
     ],
 )
 def test_tools_take_the_advertised_forms_alone(shop: Daemon, method: str, arguments: dict[str, Any]) -> None:
-    """What `/rpc` takes beside the schema is a wrong shape over MCP."""
+    """A-RPC-61, A-RPC-62: what `/rpc` takes beside the schema is a wrong shape over MCP."""
     client = Stateless(shop)
     assert client.call(f"Shop.{method}", arguments).json()["error"]["code"] == -32602
 

@@ -1,6 +1,6 @@
 """Documents, languages, errors and the HTTP surface of `/rpc`, as clients meet them.
 
-A docstring that begins with an id (`K-DOC-1: ...`) holds a line of the kernel's list of features.
+A docstring that begins with an id (`A-RPC-86: ...`) holds a line of docs/acceptance/kernel.md.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from jsonschema import Draft7Validator
 from referencing import Registry
 from referencing.jsonschema import DRAFT7
 
+from tests.support.acceptance import Note, noting
 from tests.support.clients import generated
 from tests.support.daemon import ROOT, Daemon, cli, daemon, folder
 from tests.support.http import Answer
@@ -165,9 +166,16 @@ META = ROOT / "tests" / "unit" / "protocol" / "openrpc" / "meta"
 
 
 @pytest.fixture(scope="module")
-def served() -> Iterator[Daemon]:
+def running() -> Iterator[Daemon]:
     files = {"translations/rpc.uk.yaml": UKRAINIAN}
-    with daemon(config=CONFIG, routes=ROUTES, plugins={"shop.py": PLUGIN}, files=files) as running:
+    with daemon(config=CONFIG, routes=ROUTES, plugins={"shop.py": PLUGIN}, files=files) as made:
+        yield made
+
+
+@pytest.fixture
+def served(running: Daemon, record_property: Note) -> Iterator[Daemon]:
+    """The daemon, overheard."""
+    with noting(record_property, running):
         yield running
 
 
@@ -192,7 +200,7 @@ def methods(served: Daemon, path: str = "/rpc", language: str = "en") -> dict[st
 
 
 def test_head(served: Daemon) -> None:
-    """K-DOC-1: the head of the OpenRPC document, with `x-versions`, `x-method` and the `x-ufo` block."""
+    """A-RPC-04, A-RPC-86: the head of the OpenRPC document, with `x-versions`, `x-method` and the `x-ufo` block."""
     head = document(served, "/rpc/v2?info")
     assert (head["openrpc"], head["methods"], "components" in head) == ("1.3.2", [], False)
     assert head["info"] == {
@@ -218,7 +226,7 @@ def test_head(served: Daemon) -> None:
 
 
 def test_async_transports(served: Daemon) -> None:
-    """K-DOC-2: queues are told of with their secrets masked."""
+    """A-RPC-87: queues are told of with their secrets masked."""
     answer = served.get("/rpc?info")
     assert SECRET not in answer.text
     assert answer.json()["servers"][0]["x-ufo"]["transport"]["rpc_async"] == {
@@ -233,7 +241,7 @@ def test_async_transports(served: Daemon) -> None:
 
 
 def test_method(served: Daemon) -> None:
-    """K-DOC-3: params with default, required and `x-ufo-assertions`; result; errors of `Raises:`; tags; examples."""
+    """A-RPC-88, A-RPC-89: params with default, required and `x-ufo-assertions`; result; errors of `Raises:`; tags; examples."""
     assert methods(served)["Shop.find"] == {
         "name": "Shop.find",
         "tags": [{"name": "Shop", "description": "Shop"}],
@@ -271,7 +279,7 @@ def test_method(served: Daemon) -> None:
 
 
 def test_types(served: Daemon) -> None:
-    """K-DOC-4: the table of types; enums are components that name their cases; what contains itself ends."""
+    """A-RPC-90, A-RPC-92: the table of types; enums are components that name their cases; what contains itself ends."""
     whole = document(served)
     schemas = {
         param["name"]: param["schema"]
@@ -298,7 +306,7 @@ def test_types(served: Daemon) -> None:
 
 @pytest.mark.parametrize("path", ["/rpc", "/rpc/v1", "/rpc/v2", "/rpc?info", "/deep"])
 def test_valid(served: Daemon, path: str) -> None:
-    """K-DOC-5: each document is valid against OpenRPC's meta-schema."""
+    """A-RPC-03, A-RPC-86: each document is valid against OpenRPC's meta-schema."""
     types = DRAFT7.create_resource(json.loads((META / "json-schema.json").read_text()))
     names = ("https://meta.json-schema.tools/", "https://meta.json-schema.tools")
     registry: Registry[Any] = Registry().with_resources([(name, types) for name in names])
@@ -306,7 +314,7 @@ def test_valid(served: Daemon, path: str) -> None:
 
 
 def test_kept(served: Daemon) -> None:
-    """K-DOC-6: a document has a tag; who has it already gets 304; who takes gzip gets gzip."""
+    """A document has a tag; who has it already gets 304; who takes gzip gets gzip."""
     plain = served.get("/rpc")
     tag = plain.header("ETag") or ""
     assert (plain.header("Cache-Control"), "Accept-Language" in (plain.header("Vary") or "")) == ("no-cache", True)
@@ -317,7 +325,7 @@ def test_kept(served: Daemon) -> None:
 
 
 def test_generated_client(served: Daemon) -> None:
-    """K-DOC-7: a client that @open-rpc/generator makes of the document calls the daemon.
+    """A client that @open-rpc/generator makes of the document calls the daemon.
 
     The generator (1.22) does not end on types that contain themselves, as those of `/deep`.
     """
@@ -335,14 +343,14 @@ def test_generated_client(served: Daemon) -> None:
 
 
 def test_generated_client_of_the_example(example_daemon: Daemon) -> None:
-    """K-DOC-7: so does a client that is made of the example plugin's document."""
+    """So does a client that is made of the example plugin's document."""
     whole = document(example_daemon, "/rpc/internal")
     [found] = generated(whole, f"{example_daemon.url}/rpc/internal", [("Catalog.discounted", [1000, 25])])
     assert found == {"result": 750}
 
 
 def test_postman(served: Daemon) -> None:
-    """K-DOC-8: Postman 2.1: a folder for each procedure, headers, variables, and bodies that are sent as they stand."""
+    """A-RPC-05, A-RPC-93: Postman 2.1: a folder for each procedure, headers, variables, and bodies that are sent as they stand."""
     collection = served.get("/rpc/v2/postman").json()
     assert collection["info"]["schema"] == "https://schema.getpostman.com/json/collection/v2.1.0/collection.json"
     assert collection["variable"] == collection["variables"]
@@ -358,13 +366,13 @@ def test_postman(served: Daemon) -> None:
 
 
 def test_postman_of_nothing(served: Daemon) -> None:
-    """K-DOC-9: documents of a version or group that is not there are 404."""
+    """A-RPC-07: documents of a version or group that is not there are 404."""
     for path in ("/rpc/v9", "/rpc/v9/postman", "/empty", "/empty/postman"):
         assert served.get(path).status == 404, path
 
 
 def test_protected_documents() -> None:
-    """K-DOC-10: `protected_doc` holds for every document, and only for documents."""
+    """A-RPC-39, A-RPC-94: `protected_doc` holds for every document, and only for documents."""
     config = """
     ufo_json_rpc:
       security: {protected_api: false, protected_doc: true, clients_tokens: [tok]}
@@ -382,7 +390,7 @@ def test_protected_documents() -> None:
 
 
 def test_routes_are_listed() -> None:
-    """K-DOC-11: `rpcgw routes` lists the documents by the original's names."""
+    """`rpcgw routes` lists the documents by the original's names."""
     with folder(config=CONFIG, routes=ROUTES, plugins={"shop.py": PLUGIN}) as place:
         listed = cli("routes", cwd=place).stdout
     assert "general_ufo_rpc_api_postman_ver" in listed
@@ -404,7 +412,7 @@ def test_routes_are_listed() -> None:
 )
 @pytest.mark.parametrize("path", ["/rpc", "/rpc/postman"])
 def test_negotiated(served: Daemon, path: str, accepted: str, language: str) -> None:
-    """K-LOC-1: `Accept-Language` is negotiated; the answer says its language and on what it depends."""
+    """A-RPC-95: `Accept-Language` is negotiated; the answer says its language and on what it depends."""
     answer = served.get(path, {"Accept-Language": accepted} if accepted else {})
     assert answer.header("Content-Language") == language
     assert "Accept-Language" in (answer.header("Vary") or "")
@@ -412,7 +420,7 @@ def test_negotiated(served: Daemon, path: str, accepted: str, language: str) -> 
 
 
 def test_parameters_in_a_language(served: Daemon) -> None:
-    """K-LOC-2: parameters and results are described in the language, each by itself, in OpenRPC and MCP alike."""
+    """A-RPC-96: parameters and results are described in the language, each by itself, in OpenRPC and MCP alike."""
     described = methods(served, language="uk")["Shop.find"]
     assert [param["description"] for param in described["params"]] == ["Слова для пошуку.", "How many."]
     assert (described["summary"], described["result"]["description"]) == ("Знайти", "Що знайдено.")
@@ -425,7 +433,7 @@ def test_parameters_in_a_language(served: Daemon) -> None:
 
 
 def test_fallback(served: Daemon) -> None:
-    """K-LOC-3: a method without any title has its name."""
+    """A-RPC-96: a method without any title has its name."""
     assert methods(served)["Shop.find"]["summary"] == "Shop.find"
 
 
@@ -440,7 +448,7 @@ def test_fallback(served: Daemon) -> None:
     ],
 )
 def test_validation_in_a_language(served: Daemon, params: Mapping[str, Any], english: str, ukrainian: str) -> None:
-    """K-LOC-4: what is said of parameters is said in the language of the call, the operator's words first."""
+    """What is said of parameters is said in the language of the call, the operator's words first."""
     for language, words in (("en", english), ("uk", ukrainian), ("uk-UA", ukrainian)):
         error = call(served, "Shop.find", params, language)["error"]
         assert error["data"]["extra"] == {"query": [words]}
@@ -448,7 +456,7 @@ def test_validation_in_a_language(served: Daemon, params: Mapping[str, Any], eng
 
 
 def test_tools_in_a_language(served: Daemon) -> None:
-    """K-LOC-4: so it is through MCP, in an error of the protocol and in a failed result."""
+    """So it is through MCP, in an error of the protocol and in a failed result."""
     tools = Stateless(served)
     headers = {"Accept-Language": "uk"}
     assert "потрібен рядок" in tools.call("Shop.find", {"query": 1}, headers).text
@@ -456,7 +464,7 @@ def test_tools_in_a_language(served: Daemon) -> None:
 
 
 def test_errors_in_a_language(served: Daemon) -> None:
-    """K-LOC-5: standard errors are said in the language too; an author's words stay as they are."""
+    """Standard errors are said in the language too; an author's words stay as they are."""
     assert "не має методу" in call(served, "No.such", language="uk")["error"]["message"]
     assert call(served, "Shop.code", [0], "uk")["error"]["message"] == "Внутрішня помилка JSON-RPC"
     assert call(served, "Shop.find", ["none"], "uk")["error"]["message"] == "There is no such product"
@@ -465,7 +473,7 @@ def test_errors_in_a_language(served: Daemon) -> None:
 
 
 def test_check_of_catalogues() -> None:
-    """K-LOC-6: `rpcgw check` tells keys that match nothing and texts that are missing, with their places."""
+    """`rpcgw check` tells keys that match nothing and texts that are missing, with their places."""
     texts = "Shop.fnd: {title: x}\nShop.find: {title: x, description: y}\nrpcgw: {messages: {mising: x}}\n"
     files = {"translations/rpc.uk.yaml": texts}
     with folder(config=CONFIG, routes=ROUTES, plugins={"shop.py": PLUGIN}, files=files) as place:
@@ -494,20 +502,20 @@ def test_check_of_catalogues() -> None:
     ],
 )
 def test_codes(served: Daemon, method: str, params: Any, code: int, name: str) -> None:
-    """K-ERR-1: codes are those of the table, applications' own are kept; `data` names a stable class."""
+    """A-RPC-74: codes are those of the table, applications' own are kept; `data` names a stable class."""
     error = call(served, method, params)["error"]
     assert (error["code"], error["data"]["exception"]) == (code, name)
     assert set(error["data"]) <= {"exception", "extra"}
 
 
 def test_extra(served: Daemon) -> None:
-    """K-ERR-2: the bag `extra` goes out, without what JSON cannot carry; internal words do not."""
+    """A-RPC-77: the bag `extra` goes out, without what JSON cannot carry; internal words do not."""
     assert call(served, "Shop.code", [4010])["error"]["data"]["extra"] == {"limit": 3}
     assert "internal words" not in json.dumps(call(served, "Shop.code", [0]))
 
 
 def test_everything_in_dev() -> None:
-    """K-ERR-3: `dev` shows the whole story, previous errors included; `errors.names: ufo` calls them as the original."""
+    """A-RPC-76: `dev` shows the whole story, previous errors included; `errors.names: ufo` calls them as the original."""
     config = f"environment: dev\nerrors: {{names: ufo}}\n{CONFIG}"
     with daemon(config=config, routes=ROUTES, plugins={"shop.py": PLUGIN}) as running:
         data = call(running, "Shop.chain")["error"]["data"]
@@ -539,7 +547,7 @@ def test_everything_in_dev() -> None:
     ],
 )
 def test_levels(served: Daemon, method: str, params: Any, level: str, outcome: str) -> None:
-    """K-ERR-4: the level of a call's line goes by the category of its error."""
+    """A-RPC-78: the level of a call's line goes by the category of its error."""
     before = len(served.logs("call"))
     call(served, method, params)
     line = served.wait_log("call", count=before + 1)
@@ -547,7 +555,7 @@ def test_levels(served: Daemon, method: str, params: Any, level: str, outcome: s
 
 
 def test_secrets(served: Daemon) -> None:
-    """K-ERR-5: what a `Secret` type holds stands in no error, no result and no log line; its schema says what it is."""
+    """A-RPC-100: what a `Secret` type holds stands in no error, no result and no log line; its schema says what it is."""
     params = {param["name"]: param["schema"] for param in methods(served)["Shop.login"]["params"]}
     assert params["password"] == {"type": "string", "writeOnly": True, "format": "password", "minLength": 20}
     texts = [
@@ -568,7 +576,7 @@ def raw(served: Daemon, body: Any, path: str = "/rpc") -> Answer:
 
 
 def test_endpoints(served: Daemon) -> None:
-    """K-HTTP-1: the prefix runs version 1, `<prefix>/v2` version 2; an unknown version has no methods."""
+    """A-RPC-01, A-RPC-07: the prefix runs version 1, `<prefix>/v2` version 2; an unknown version has no methods."""
     assert call(served, "Shop.deprecated")["result"] == 1
     assert call(served, "Shop.deprecated", path="/rpc/v2")["error"]["code"] == -32601
     assert call(served, "Shop.more", path="/rpc/v2")["result"] == 2
@@ -576,7 +584,7 @@ def test_endpoints(served: Daemon) -> None:
 
 
 def test_methods_of_http(served: Daemon) -> None:
-    """K-HTTP-2: OPTIONS is 204 with `Allow`; what is not served is 405."""
+    """A-RPC-06: OPTIONS is 204 with `Allow`; what is not served is 405."""
     options = served.request("OPTIONS", "/rpc")
     assert (options.status, options.header("Allow")) == (204, "GET, HEAD, POST, OPTIONS")
     assert served.request("PUT", "/rpc", b"{}").status == 405
@@ -584,7 +592,7 @@ def test_methods_of_http(served: Daemon) -> None:
 
 
 def test_body_limit(served: Daemon) -> None:
-    """K-HTTP-3: a body over the limit is 413."""
+    """A-RPC-08: a body over the limit is 413."""
     assert raw(served, b" " * 3000).status == 413
 
 
@@ -602,7 +610,7 @@ def test_body_limit(served: Daemon) -> None:
     ],
 )
 def test_envelopes(served: Daemon, body: Any, status: int, code: int, identifier: int | None) -> None:
-    """K-HTTP-4: what is no request is told by its code, with the id where there is one."""
+    """A-RPC-11, A-RPC-12, A-RPC-13, A-RPC-14, A-RPC-19, A-RPC-20: what is no request is told by its code, with the id where there is one."""
     answer = raw(served, body)
     error = answer.json()
     assert (answer.status, error["error"]["code"], error["id"]) == (status, code, identifier)
@@ -612,14 +620,14 @@ def test_envelopes(served: Daemon, body: Any, status: int, code: int, identifier
 @pytest.mark.parametrize("identifier", [0, 7, "a", "", -1], ids=repr)
 @pytest.mark.parametrize("params", ["absent", None, {}, []], ids=repr)
 def test_ids_and_params(served: Daemon, identifier: object, params: object) -> None:
-    """K-HTTP-5: the id comes back as it was; absent, null and empty params all mean none; `jsonrpc` may be absent."""
+    """A-RPC-15, A-RPC-13, A-RPC-14: the id comes back as it was; absent, null and empty params all mean none; `jsonrpc` may be absent."""
     body = {"id": identifier, "method": "ping", **({} if params == "absent" else {"params": params})}
     answer = raw(served, body)
     assert answer.body == f'{{"id":{json.dumps(identifier)},"result":"PONG","jsonrpc":"2.0"}}'.encode()
 
 
 def test_positions(served: Daemon) -> None:
-    """K-HTTP-6: positions are bound to names; too few or too many are -32602; unknown names are dropped."""
+    """A-RPC-16, A-RPC-17: positions are bound to names; too few or too many are -32602; unknown names are dropped."""
     assert len(call(served, "Shop.find", ["tea", 2])["result"]) == 2
     assert call(served, "Shop.find", [])["error"]["code"] == -32602
     assert call(served, "Shop.find", ["tea", 2, 3])["error"]["code"] == -32602
@@ -627,14 +635,14 @@ def test_positions(served: Daemon) -> None:
 
 
 def test_notifications(served: Daemon) -> None:
-    """K-HTTP-7: a notification, and a batch of nothing else, is 204 without a body; its errors are logged alone."""
+    """A-RPC-18, A-RPC-24: a notification, and a batch of nothing else, is 204 without a body; its errors are logged alone."""
     for body in ({"method": "Shop.code", "params": [4010]}, [{"method": "ping"}, {"method": "Shop.code"}]):
         answer = raw(served, body)
         assert (answer.status, answer.body) == (204, b"")
 
 
 def test_batch(served: Daemon) -> None:
-    """K-HTTP-8: a batch is answered in order, in its URL's version; a malformed item is an error of its own."""
+    """A-RPC-20, A-RPC-21, A-RPC-23: a batch is answered in order, in its URL's version; a malformed item is an error of its own."""
     items = [{"id": 1, "method": "Shop.more"}, {"id": 2, "method": 3}, {"id": "c", "method": "ping"}]
     answers = raw(served, items, "/rpc/v2").json()
     assert [answer["id"] for answer in answers] == [1, 2, "c"]
@@ -643,7 +651,7 @@ def test_batch(served: Daemon) -> None:
 
 
 def test_tokens() -> None:
-    """K-HTTP-9: a missing token is 401, a wrong one 403, both before the body is read, with the id null."""
+    """A missing token is 401, a wrong one 403, both before the body is read, with the id null."""
     config = "ufo_json_rpc: {security: {protected_api: true, clients_tokens: [tok]}}"
     with daemon(config=config, routes=ROUTES, plugins={"shop.py": PLUGIN}) as running:
         for headers, status in (({}, 401), ({"Ufo-RPC-Token": "no"}, 403)):
@@ -654,6 +662,6 @@ def test_tokens() -> None:
 
 
 def test_nothing_of_this_is_in_a_file(served: Daemon) -> None:
-    """K-ERR-5: nor does a secret stand in any file of the daemon's but its configuration."""
+    """Nor does a secret stand in any file of the daemon's but its configuration."""
     written = [path for path in Path(served.folder, "var").rglob("*") if path.is_file()]
     assert not [path for path in written if SECRET.encode() in path.read_bytes()]

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.e2e.kernel_plugin import Notes, call, kernel_daemon, message, result
+from tests.support.acceptance import Note, noting
 from tests.support.daemon import Daemon, wait_until
 
 BOTH = [10, -10]
@@ -40,10 +41,17 @@ class Site:
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     notes = Notes(tmp_path_factory.mktemp("notes"))
     with kernel_daemon(notes) as served:
         yield Site(served, notes)
+
+
+@pytest.fixture
+def site(running: Site, record_property: Note) -> Iterator[Site]:
+    """The same, overheard."""
+    with noting(record_property, running.served):
+        yield running
 
 
 @pytest.fixture
@@ -53,7 +61,7 @@ def tag() -> str:
 
 
 def test_order(site: Site, tag: str) -> None:
-    """Every event of a success fires once, in the pipeline's order; of its listeners the higher priority is first."""
+    """A-RPC-52, A-RPC-54, A-RPC-58: every event of a success fires once, in the pipeline's order; of its listeners the higher priority is first."""
     assert result(site.served, "Watched.plain", {"tag": tag}) == tag
     site.wait_for(tag, "PostResponse")
     story = site.notes.kinds(("event", "run"), tag=tag)
@@ -63,7 +71,7 @@ def test_order(site: Site, tag: str) -> None:
 
 
 def test_a_failure(site: Site, tag: str) -> None:
-    """A failure fires `rpc.error` once and nothing after it; a listener's error is the one that is answered."""
+    """A-RPC-59: a failure fires `rpc.error` once and nothing after it; a listener's error is the one that is answered."""
     error = call(site.served, "Watched.fail", {"tag": tag})["error"]
     assert (error["code"], error["message"], error["data"]["extra"]) == (777, "another error", {"was": "gone"})
     errors = site.notes.all("event", name="ErrorRaised", method="Watched.fail")
@@ -84,7 +92,7 @@ def test_a_failure(site: Site, tag: str) -> None:
     ],
 )
 def test_every_failure_is_told_once(site: Site, method: str, params: Any, code: int) -> None:
-    """Wherever a call fails in the pipeline, `rpc.error` fires once, and the procedure has not run."""
+    """A-RPC-59, A-RPC-55: wherever a call fails in the pipeline, `rpc.error` fires once, and the procedure has not run."""
     before = len(site.notes.all("event", name="ErrorRaised", priority=10))
     runs = len(site.notes.all("run"))
     assert call(site.served, method, params)["error"]["code"] == code
@@ -101,14 +109,14 @@ def test_every_failure_is_told_once(site: Site, method: str, params: Any, code: 
     ],
 )
 def test_replacements(site: Site, tag: str, expected: Any, ran: str) -> None:
-    """What a listener puts in the place of parameters or result is what counts."""
+    """A-RPC-55, A-RPC-54, A-RPC-56: what a listener puts in the place of parameters or result is what counts."""
     before = site.ran(ran)
     assert result(site.served, "Watched.plain", {"tag": tag}) == expected
     assert site.ran(ran) == before + 1
 
 
 def test_a_hit_fires_nothing_after_the_request(site: Site, tag: str) -> None:
-    """A cached answer is the one after `rpc.pre_response`, and fires `rpc.request` alone."""
+    """A-RPC-53, A-RPC-58: a cached answer is the one after `rpc.pre_response`, and fires `rpc.request` alone."""
     result(site.served, "Watched.kept", {"tag": tag})
     site.wait_for(tag, "PostResponse")
     result(site.served, "Watched.kept", {"tag": tag})
@@ -119,7 +127,7 @@ def test_a_hit_fires_nothing_after_the_request(site: Site, tag: str) -> None:
 
 
 def test_post_response_comes_after_the_bytes(site: Site, tag: str) -> None:
-    """T-18: the client has its answer while a listener of `rpc.post_response` still waits."""
+    """A-RPC-58, T-18: the client has its answer while a listener of `rpc.post_response` still waits."""
     waiting = f"wait-{tag}"
     assert result(site.served, "Watched.plain", {"tag": waiting}) == waiting
     assert site.events(waiting) == BEFORE
@@ -128,7 +136,7 @@ def test_post_response_comes_after_the_bytes(site: Site, tag: str) -> None:
 
 
 def test_post_response_of_a_batch(site: Site, tag: str) -> None:
-    """T-18: once for each executed success of a batch: not for errors, not for hits; a notification's comes last."""
+    """A-RPC-58, T-18: once for each executed success of a batch: not for errors, not for hits; a notification's comes last."""
     result(site.served, "Watched.kept", {"tag": f"{tag}-kept"})
     site.wait_for(f"{tag}-kept", "PostResponse")
     names = ["plain", "fail", "kept", "plain"]

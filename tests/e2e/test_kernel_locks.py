@@ -52,7 +52,7 @@ def key() -> str:
 
 
 def test_patient_calls_run_one_after_the_other(site: Site, key: str) -> None:
-    """With `wait` calls of one value never overlap, whoever runs them, and all get their turn."""
+    """A-RPC-85: with `wait` calls of one value never overlap, whoever runs them, and all get their turn."""
 
     def ask(turn: int) -> Any:
         return result(site.daemons[turn % len(site.daemons)], "Demo.queue", {"key": key})
@@ -64,7 +64,7 @@ def test_patient_calls_run_one_after_the_other(site: Site, key: str) -> None:
 
 
 def test_a_held_lock_refuses_at_once(site: Site, key: str) -> None:
-    """-32400 while another call holds the value's lock, longer than its ttl; other values are free."""
+    """A-RPC-85: -32400 while another call holds the value's lock, longer than its ttl; other values are free."""
     first, last = site.daemons[0], site.daemons[-1]
     with ThreadPoolExecutor(1) as threads:
         holding = threads.submit(result, first, "Demo.hold", {"key": key})
@@ -86,7 +86,7 @@ def test_a_held_lock_refuses_at_once(site: Site, key: str) -> None:
 
 
 def test_a_call_that_is_late_lets_go(site: Site, key: str) -> None:
-    """The lock of a call that ran past its deadline is free at once."""
+    """A-RPC-85: the lock of a call that ran past its deadline is free at once."""
     answer = call(site.daemons[0], "Demo.hold", {"key": key, "$rpc": {"timeout": 10}})
     assert answer["error"]["code"] == -32300
     site.notes.go(key)
@@ -95,7 +95,7 @@ def test_a_call_that_is_late_lets_go(site: Site, key: str) -> None:
 
 
 def test_the_lock_of_a_dead_worker_ends_by_its_ttl(tmp_path: Path, key: str) -> None:
-    """Kill -9 of the holder's worker: nobody lets go, so the lock holds until its ttl is over, and no longer."""
+    """A-RPC-85: kill -9 of the holder's worker: nobody lets go, so the lock holds until its ttl is over, and no longer."""
     notes = Notes(tmp_path)
     with kernel_daemon(notes, workers=2) as served:
         lost = threading.Thread(target=_ask_in_vain, args=(served, key))

@@ -66,7 +66,7 @@ BODIES = [
 
 @pytest.mark.parametrize(("body", "expected"), BODIES)
 def test_answers(place: Path, body: str, expected: Any) -> None:
-    """A request or a batch is answered as JSON, and the status is 0."""
+    """A-RPC-98: a request or a batch is answered as JSON, and the status is 0."""
     assert process(place, body) == (0, expected, "")
 
 
@@ -83,26 +83,26 @@ ERRORS = [
 
 @pytest.mark.parametrize(("arguments", "code"), ERRORS)
 def test_errors(place: Path, arguments: list[str], code: int) -> None:
-    """An error is an answer: JSON on standard output, the status 0."""
+    """A-RPC-98: an error is an answer: JSON on standard output, the status 0."""
     status, answer, _ = process(place, *arguments, WRONG="not it")
     assert (status, answer["error"]["code"]) == (0, code)
 
 
 def test_token(place: Path) -> None:
-    """The token comes from an environment variable, and lets in whom the group lets in."""
+    """A-RPC-98: the token comes from an environment variable, and lets in whom the group lets in."""
     arguments = ("--group", "mcp", "--token-env", "KEY", text("Demo.echo", {"value": 5}))
     assert process(place, *arguments, KEY="s3cret-token")[:2] == (0, {"id": 1, "result": 5, "jsonrpc": "2.0"})
 
 
 def test_notification(place: Path, notes: Notes) -> None:
-    """Nothing is printed, and it has run when the command ends."""
+    """A-RPC-98: nothing is printed, and it has run when the command ends."""
     body = json.dumps({"method": "Demo.make", "params": {"name": "silent"}})
     assert process(place, body) == (0, None, "")
     assert len(notes.all("make", name="silent")) == 1
 
 
 def test_standard_input(place: Path) -> None:
-    """- reads the request from standard input."""
+    """A-RPC-98: - reads the request from standard input."""
     env = clean_environment(place, {"NOTES": str(place / "notes.db")})
     done = subprocess.run(
         [RPCGW, "process", "-"],

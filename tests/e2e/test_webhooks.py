@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.acceptance import Note, noting
 from tests.support.daemon import Daemon, daemon, wait_until
 from tests.support.receiver import Receiver, receiver
 
@@ -74,8 +75,10 @@ def served(listening: Receiver) -> Receiver:
 
 
 @pytest.fixture
-def running(daemon_of_all: Daemon, served: Receiver) -> Daemon:
-    return daemon_of_all
+def running(daemon_of_all: Daemon, served: Receiver, record_property: Note) -> Iterator[Daemon]:
+    """The daemon, overheard."""
+    with noting(record_property, daemon_of_all):
+        yield daemon_of_all
 
 
 def call(
@@ -90,7 +93,7 @@ def call(
 
 
 def test_delivered(running: Daemon, served: Receiver) -> None:
-    """A-RPC-33, A-RPC-34: answered at once; then POSTed with JSON headers, tracing fields, a signature, nothing else."""
+    """A-RPC-33, A-RPC-34: a-RPC-33, A-RPC-34: answered at once; then POSTed with JSON headers, tracing fields, a signature, nothing else."""
     callback = f"{served.url}/hooks/a?b=c"
     assert call(running, callback, number=21) == {
         "id": 7,
@@ -116,7 +119,7 @@ def test_delivered(running: Daemon, served: Receiver) -> None:
 
 
 def test_errors_are_delivered(running: Daemon, served: Receiver) -> None:
-    """A-RPC-33: a method's error and a refusal of its parameters are envelopes like any other."""
+    """A-RPC-33: a-RPC-33: a method's error and a refusal of its parameters are envelopes like any other."""
     call(running, f"{served.url}/hooks/", "Demo.fail", identifier=1)
     call(running, f"{served.url}/hooks/", number="x", identifier=2)
     codes = {got.json()["id"]: got.json()["error"]["code"] for got in served.wait(2)}
@@ -134,7 +137,7 @@ def test_errors_are_delivered(running: Daemon, served: Receiver) -> None:
     ],
 )
 def test_refused(running: Daemon, served: Receiver, callback: str | None) -> None:
-    """A-RPC-29: a callback that must not be used is -32602 with its path, and the call is not run."""
+    """A-RPC-29: a-RPC-29: a callback that must not be used is -32602 with its path, and the call is not run."""
     error = call(running, callback and callback.format(url=served.url), number=1)["error"]  # type: ignore[arg-type]  # null is a case
     assert (error["code"], list(error["data"]["extra"])) == (-32602, ["[params][$rpc][callback]"])
     assert served.received == []
@@ -166,7 +169,7 @@ def test_tried_again(running: Daemon, served: Receiver) -> None:
 
 
 def test_not_followed(running: Daemon, served: Receiver) -> None:
-    """A-RPC-34: a redirect is not followed; what is no 2xx is told to the operator."""
+    """A-RPC-34: a-RPC-34: a redirect is not followed; what is no 2xx is told to the operator."""
     served.answers = [307]
     call(running, f"{served.url}/hooks/", number=1)
     told = running.wait_log("webhook.failed")
@@ -187,7 +190,7 @@ def test_private_addresses(served: Receiver) -> None:
 
 
 def test_no_webhooks_by_default(served: Receiver) -> None:
-    """Without an allow-list a callback is refused."""
+    """A-RPC-29: without an allow-list a callback is refused."""
     with daemon(plugins={"demo.py": PLUGIN}) as running:
         error = call(running, f"{served.url}/hooks/", number=1)["error"]
     assert error["data"]["extra"] == {"[params][$rpc][callback]": ["webhooks are not allowed here"]}

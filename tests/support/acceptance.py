@@ -90,9 +90,9 @@ def noted(
     told = [f"{name}: {value}" for name, value in answer.headers if name.lower() in TOLD]
     lines = [field for field in told if field.lower() not in EVERYWHERE]
     return {
-        "request": legible([*request, *([shortened(content)] if content else [])], words),
+        "request": legible([*request, *shortened(content, words)], words),
         "status": answer.status,
-        "answer": legible([*lines, *([shortened(answer.body)] if answer.body else [])], words),
+        "answer": legible([*lines, *shortened(answer.body, words)], words),
     }
 
 
@@ -112,14 +112,14 @@ def send(client: Client, data: bytes, *, pieces: int = 0) -> Answer:
             return Answer(response.status, tuple(response.getheaders()), response.read())
 
 
-def shortened(content: bytes) -> str:
-    """Return a body as text, the middle of a long one left out."""
-    text = content.decode("utf-8", "backslashreplace")
+def shortened(content: bytes, words: Words = ()) -> list[str]:
+    """Return a body as text, the middle of a long one left out; nothing where there is none."""
+    text = legible([content.decode("utf-8", "backslashreplace")], words)
     text = "".join(letter if letter.isprintable() or letter == "\n" else ascii(letter)[1:-1] for letter in text)
-    if len(text) <= LONGEST:
-        return text
-    half = LONGEST // 2
-    return f"{text[:half]} ... {len(text) - LONGEST} characters ... {text[-half:]}"
+    if len(text) > LONGEST:
+        half = LONGEST // 2
+        text = f"{text[:half]} ... {len(text) - LONGEST} characters ... {text[-half:]}"
+    return [text] if text else []
 
 
 def legible(lines: Sequence[str], words: Words = ()) -> str:

@@ -37,7 +37,7 @@ def test_what_is_missing_is_told(tests: list[tuple[str, ...]], fault: str) -> No
 
 def test_a_document_shows_what_was_noted() -> None:
     """Title, section, line, test, request, status and body; of many exchanges each is shown once, and some are cut."""
-    noted = [{"request": f"GET /{'x' * (number // 2)}", "status": 404, "answer": "{}"} for number in range(2, 42)]
+    noted = [{"request": f"GET /{'x' * (number // 2)}", "status": 404, "answer": "{}"} for number in range(2, 54)]
     text = document(LINES, [AcceptanceTest("t::t", ("A-X-01", "A-X-02"))], {"t::t": noted})
     assert (
         "## List\n\n### First\n\n#### A-X-01\n\nOne.\n\n`t::t`\n\n```http\nGET /x\n```\n\n```http\n404\n{}\n```" in text

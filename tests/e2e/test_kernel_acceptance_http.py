@@ -1,0 +1,276 @@
+"""The HTTP surface of `/rpc`, its special parameters and who may use it: lines of docs/acceptance/kernel.md."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.support.acceptance import Note, noting, run_noted
+from tests.support.daemon import Daemon, cli, daemon, folder
+from tests.support.http import Answer
+from tests.support.mcp import Stateless
+from tests.support.refusal import refusal
+
+PLUGIN = """
+import rpcgw as rpc
+
+
+@rpc.procedure("Demo", groups=["inner"])
+class Demo:
+    async def version(self) -> int:
+        return 1
+
+    async def echo(self, value: object = "default") -> object:
+        return value
+
+    async def plan(self, timeout: int, callback: str, rayId: str = "none", ignoreCache: str = "none") -> list[object]:
+        return [timeout, callback, rayId, ignoreCache]
+
+    async def ray(self, ctx: rpc.CallContext) -> str:
+        return ctx.ray_id
+
+    async def who(self, ctx: rpc.CallContext) -> str:
+        return ctx.principal.name
+
+    @rpc.groups("inner", with_default=False)
+    async def inside(self) -> str:
+        return "inside"
+
+
+@rpc.procedure("Demo", version=2, groups=["inner"])
+class Demo2:
+    async def version(self) -> int:
+        return 2
+
+
+@rpc.listens(rpc.RequestReceived)
+async def see(event):
+    if event.context.method == "Demo.version" and event.params:
+        raise rpc.LogicError("no parameters, please")
+
+
+plugin = rpc.Plugin(procedures=[Demo, Demo2], listeners=[see])
+"""
+ORIGIN = "https://app.example.com"
+CONFIG: dict[str, Any] = {
+    "ufo_json_rpc": {
+        "security": {
+            "protected_api": False,
+            "providers": {
+                "inner": {
+                    "protected_api": True,
+                    "token_name": "X-Inner-Token",
+                    "clients_tokens": ["first-token", "second-token"],
+                }
+            },
+        }
+    },
+    "cors": {"allowed_origins": [ORIGIN]},
+}
+ROUTES = {
+    "rpc": {"resource": "rpc", "prefix": "/rpc"},
+    "inner": {"resource": "rpc", "prefix": "/inner", "defaults": {"api_group": "inner"}},
+    "again": {"resource": "rpc", "prefix": "/again", "name_prefix": "again_"},
+    "mcp": {"resource": "mcp", "prefix": "/mcp"},
+    "tools": {"resource": "mcp", "prefix": "/tools", "defaults": {"api_group": "inner"}},
+    "nobody": {"resource": "mcp", "prefix": "/nobody", "defaults": {"api_group": "nobody"}},
+}
+TOKEN = {"X-Inner-Token": "first-token"}
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[Daemon]:
+    """Two groups at four endpoints."""
+    with daemon(config=CONFIG, routes=ROUTES, plugins={"demo.py": PLUGIN}) as made:
+        yield made
+
+
+@pytest.fixture
+def served(running: Daemon, record_property: Note) -> Iterator[Daemon]:
+    """The daemon, overheard."""
+    with noting(record_property, running):
+        yield running
+
+
+def ask(
+    served: Daemon, method: str, params: Any = None, path: str = "/rpc", headers: dict[str, str] | None = None
+) -> dict[str, Any]:
+    """Call a method; the whole answer."""
+    message = {"jsonrpc": "2.0", "id": 1, "method": method, **({} if params is None else {"params": params})}
+    answer: dict[str, Any] = served.post(path, message, headers).json()
+    return answer
+
+
+def code_of(answer: Answer) -> tuple[int, int | None]:
+    """Status and error code."""
+    spoken = answer.json() if answer.body else {}
+    return answer.status, spoken.get("error", {}).get("code")
+
+
+# -- endpoints
+
+
+def test_each_endpoint_serves_a_group(served: Daemon) -> None:
+    """A-RPC-02: by `api_group`, `general` without one; one group may stand at several prefixes."""
+    assert ask(served, "Demo.inside")["error"]["code"] == -32601
+    assert ask(served, "Demo.inside", path="/inner", headers=TOKEN)["result"] == "inside"
+    assert ask(served, "ping")["result"] == ask(served, "ping", path="/again")["result"] == "PONG"
+    assert ask(served, "ping", path="/inner", headers=TOKEN)["error"]["code"] == -32601
+
+
+def test_preflight(served: Daemon) -> None:
+    """A-RPC-06: a page that may ask is told what it may send; whoever asks without an origin gets `Allow`."""
+    asked = {"Origin": ORIGIN, "Access-Control-Request-Method": "POST"}
+    preflight = served.request("OPTIONS", "/rpc", headers=asked)
+    assert (preflight.status, preflight.header("Access-Control-Allow-Origin")) == (200, ORIGIN)
+    assert preflight.header("Access-Control-Allow-Methods") == "POST"
+    plain = served.request("OPTIONS", "/rpc/v2")
+    assert (plain.status, plain.header("Allow"), plain.body) == (204, "GET, HEAD, POST, OPTIONS", b"")
+    for method in ("PUT", "PATCH", "DELETE"):
+        answer = served.request(method, "/rpc")
+        assert (answer.status, answer.header("Allow")) == (405, "GET, HEAD, POST, OPTIONS")
+
+
+def test_versions_and_groups_that_are_not_there(served: Daemon) -> None:
+    """A-RPC-07: a document is 404, a call -32601, MCP 404, for a version and for a group without methods."""
+    assert code_of(served.get("/rpc/v9"))[0] == 404
+    assert code_of(served.get("/rpc/v9/postman"))[0] == 404
+    assert code_of(served.post("/rpc/v9", {"id": 1, "method": "ping"})) == (200, -32601)
+    assert Stateless(served, "/mcp/v9").send("tools/list").status == 404
+    assert Stateless(served, "/nobody").send("tools/list").status == 404
+
+
+def test_the_members_of_an_answer(served: Daemon) -> None:
+    """A-RPC-09: to the byte, for a result and for an error."""
+    answer = served.post("/rpc", {"id": 7, "method": "Demo.echo", "params": {"value": None}})
+    assert answer.body == b'{"id":7,"result":null,"jsonrpc":"2.0"}'
+    failed = served.post("/rpc", {"id": "x", "method": "Demo.version", "params": {"a": 1}})
+    assert list(failed.json()) == ["id", "error", "jsonrpc"]
+    assert list(failed.json()["error"]) == ["code", "message", "data"]
+    assert {each.header("Content-Type") for each in (answer, failed)} == {"application/json"}
+
+
+def test_statuses(served: Daemon) -> None:
+    """A-RPC-10, A-RPC-38: whoever must be known is asked before the body is looked at."""
+    for body in (b'{"id": 1, "method": "Demo.version"}', b"{"):
+        absent = served.post("/inner", body)
+        assert (*code_of(absent), absent.json()["id"]) == (401, -32401, None)
+        for wrong in ("no such", "first-toke", "first-tokenx", ""):
+            answer = served.post("/inner", body, {"X-Inner-Token": wrong})
+            assert (*code_of(answer), answer.json()["id"]) == (403, -32403, None)
+    names = [
+        ask(served, "Demo.who", path="/inner", headers={"X-Inner-Token": token})["result"]
+        for token in ("first-token", "second-token")
+    ]
+    assert names == ["client-1", "client-2"]
+    assert code_of(served.post("/rpc", {"id": 1, "method": "Demo.version", "params": [1]})) == (200, -32400)
+    assert code_of(served.post("/rpc", {"method": "ping"})) == (204, None)
+
+
+def test_a_batch_is_of_its_endpoint(served: Daemon) -> None:
+    """A-RPC-23: version and group of the URL hold for every item."""
+    items = [{"id": 1, "method": "Demo.version"}, {"id": 2, "method": "Demo.inside"}, {"id": 3, "method": "ping"}]
+    answers = served.post("/inner/v2", items, TOKEN).json()
+    assert [answer.get("result") for answer in answers] == [2, "inside", None]
+    assert answers[2]["error"]["code"] == -32601
+    assert served.post("/rpc", items).json()[0]["result"] == 1
+
+
+# -- special parameters
+
+
+@pytest.mark.parametrize(
+    ("special", "paths"),
+    [
+        pytest.param({"timeout": 9.9}, ["timeout"], id="too short"),
+        pytest.param({"timeout": 121}, ["timeout"], id="too long"),
+        pytest.param({"timeout": None}, ["timeout"], id="null"),
+        pytest.param({"timeout": "20"}, ["timeout"], id="a text"),
+        pytest.param({"timeout": True, "rayId": "", "ignoreCache": 1}, ["timeout", "rayId", "ignoreCache"], id="all"),
+    ],
+)
+def test_special_parameters_are_checked(served: Daemon, special: dict[str, Any], paths: list[str]) -> None:
+    """A-RPC-28: all that is wrong is told, with its path in the message and in `extra`, and nothing has run."""
+    error = ask(served, "Demo.version", {"$rpc": special})["error"]
+    expected = [f"[params][$rpc][{path}]" for path in paths]
+    assert (error["code"], list(error["data"]["extra"])) == (-32602, expected)
+    assert all(path in error["message"] for path in expected)
+
+
+def test_special_parameters_that_are_right(served: Daemon) -> None:
+    """A-RPC-28: from 10 to 120 seconds, whole or not; members that nobody knows are ignored."""
+    for timeout in (10, 10.5, 120):
+        assert ask(served, "Demo.version", {"$rpc": {"timeout": timeout, "unknown": 1}})["result"] == 1
+
+
+def test_the_trace_id(served: Daemon) -> None:
+    """A-RPC-30: what the client gives, else the request's id; a nested call that passes it on is of the same trace."""
+    before = len(served.logs("call"))
+    given = ask(served, "Demo.ray", {"$rpc": {"rayId": "ray-1"}})
+    nested = ask(served, "Demo.ray", {"$rpc": {"rayId": given["result"]}})
+    own = served.post("/rpc", {"id": "own-id", "method": "Demo.ray"})
+    assert (given["result"], nested["result"], own.json()["result"]) == ("ray-1", "ray-1", "own-id")
+    assert list(own.json()) == ["id", "result", "jsonrpc"]
+    served.wait_log("call", count=before + 3)
+    assert [line["ray_id"] for line in served.logs("call")[before:]] == ["ray-1", "ray-1", "own-id"]
+
+
+def test_parameters_of_the_same_names(served: Daemon) -> None:
+    """A-RPC-32: only what stands below `$rpc` is special; a method's own `timeout` may be anything."""
+    params = {"timeout": 1, "callback": "no URL", "rayId": "mine", "ignoreCache": "no boolean"}
+    assert ask(served, "Demo.plan", params)["result"] == [1, "no URL", "mine", "no boolean"]
+    both = ask(served, "Demo.plan", {**params, "$rpc": {"timeout": 20, "rayId": "ray"}})
+    assert both["result"] == [1, "no URL", "mine", "no boolean"]
+
+
+# -- who may
+
+
+def test_the_header(served: Daemon) -> None:
+    """A-RPC-37: the group's own header, in any case, or a bearer token; the default's name means nothing there."""
+    for headers in ({"x-inner-TOKEN": "first-token"}, {"Authorization": "Bearer first-token"}):
+        assert ask(served, "Demo.version", path="/inner", headers=headers)["result"] == 1
+    assert code_of(served.post("/inner", {}, {"Ufo-RPC-Token": "first-token"})) == (401, -32401)
+
+
+def test_the_header_by_default(record_property: Note) -> None:
+    """A-RPC-37, A-RPC-39: unless it is named the header is `Ufo-RPC-Token`; calls are protected, documents are not."""
+    config = {"ufo_json_rpc": {"security": {"clients_tokens": ["the-token"]}}}
+    with daemon(config=config, routes=ROUTES, plugins={"demo.py": PLUGIN}) as made, noting(record_property, made):
+        assert code_of(made.post("/rpc", {"id": 1, "method": "ping"})) == (401, -32401)
+        assert ask(made, "ping", headers={"Ufo-RPC-Token": "the-token"})["result"] == "PONG"
+        assert made.get("/rpc?info").status == 200
+
+
+def test_nobody_could_call(record_property: Note) -> None:
+    """A-RPC-38: a protected group without any token keeps the daemon from starting, and says what to set."""
+    refused = refusal(config={"ufo_json_rpc": {"security": {"protected_api": True}}}, plugins={"demo.py": PLUGIN})
+    lines = refused.about("no-token")
+    run_noted(record_property, "rpcgw serve", refused.code, lines[0][: lines[0].find(" hint")] if lines else "")
+    assert refused.code == 78
+    assert refused.about("clients_tokens")
+
+
+def test_a_groups_provider(served: Daemon) -> None:
+    """A-RPC-40: what a group says of tokens holds at all of its endpoints, and at no other group's."""
+    assert code_of(served.post("/inner", {"id": 1, "method": "Demo.version"}))[0] == 401
+    assert Stateless(served, "/tools").call("Demo.version").status == 401
+    assert Stateless(served, "/tools", headers=TOKEN).result("Demo.version")["structuredContent"] == {"result": 1}
+    assert Stateless(served, "/mcp").result("Demo.version")["structuredContent"] == {"result": 1}
+
+
+def test_the_command_line_shows_a_token(record_property: Note) -> None:
+    """A-RPC-41: `rpcgw process` takes it from a variable, so that no list of processes shows it."""
+    message = json.dumps({"id": 1, "method": "Demo.who"})
+    with folder(config=CONFIG, routes=ROUTES, plugins={"demo.py": PLUGIN}) as place:
+        for arguments, expected in (((), -32401), (("--token-env", "WRONG"), -32403), (("--token-env", "KEY"), None)):
+            env = {"KEY": "second-token", "WRONG": "no such"}
+            done = cli("process", "--group", "inner", *arguments, message, cwd=place, env=env)
+            command = " ".join(("rpcgw process --group inner", *arguments, f"'{message}'"))
+            run_noted(record_property, command, done.returncode, done.stdout)
+            answer = json.loads(done.stdout)
+            assert answer.get("error", {}).get("code") == expected
+    assert answer["result"] == "client-2"
