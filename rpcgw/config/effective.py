@@ -118,7 +118,7 @@ class _Listing:
         if path in self.overrides:
             override = self.overrides[path]
             yield Setting(path, override.value, override.origin)
-        elif isinstance(node, Table) and node.entries:
+        elif isinstance(node, Table) and (node.entries or "properties" in part):
             yield from self._below(path, part)
         elif node is not None:
             place = self.document.place(*path)

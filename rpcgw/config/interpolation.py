@@ -98,7 +98,7 @@ class _Scalar:
         node = self.variables.parameters.get(name)
         if node is None:
             hint = meant(name, self.variables.parameters) or "write %% for a percent sign"
-            raise _Wrong("unknown-parameter", f"There is no parameter {quoted(name)}.", hint)
+            raise _Wrong("undefined-parameter", f"There is no parameter {quoted(name)}.", hint)
         return placed(self._defined(node, name), self.place)
 
     def _defined(self, node: Node, name: str) -> Node:

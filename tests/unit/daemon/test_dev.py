@@ -38,7 +38,8 @@ def test_a_mistake_is_printed_and_the_old_one_serves_on(start: Callable[..., Any
     port = listening(daemon)
     daemon.configure(broken="this is wrong")
     daemon.until(lambda: " unchanged " in daemon.text, "line unchanged")
-    assert f"{daemon.config}:1:1: error[broken] this is wrong (mend it)" in daemon.text
+    assert f"{daemon.config}:1:1: error[broken] this is wrong\n    1 | {{" in daemon.text
+    assert "\n    help: mend it\n" in daemon.text
     assert daemon.call(port=port)["tag"] == "old"
     daemon.configure(tag="mended")
     daemon.until(lambda: daemon.text.count(" ready ") == 2, "second ready")

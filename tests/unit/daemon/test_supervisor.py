@@ -53,7 +53,10 @@ def test_all_problems_are_printed_and_the_exit_code_is_78(start: Callable[..., A
     daemon = start(broken="this is wrong")
     assert daemon.ended() == 78
     assert daemon.text.splitlines() == [
-        f"{daemon.config}:1:1: error[broken] this is wrong (mend it)",
+        f"{daemon.config}:1:1: error[broken] this is wrong",
+        f"    1 | {daemon.config.read_text()}",
+        "      | ^",
+        "    help: mend it",
         f"{daemon.config}:2:1: error[broken] and more",
     ]
 

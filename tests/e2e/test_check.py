@@ -1,0 +1,88 @@
+"""`rpcgw check`, `rpcgw serve` and `rpcgw schema` as people, programs and GitHub see them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.daemon import cli, folder
+from tests.support.refusal import refusal
+
+WRONG = """\
+server:
+    bnd: 127.0.0.1:8080
+ufo_json_rpc:
+    security:
+        clients_tokens: hidden
+"""
+TOLD = """\
+gateway.yaml:2:5: error[unknown-option] Unrecognized option "bnd" under "server". Available options are "bind", \
+"public_url", "workers", "allowed_hosts", "timeouts", "allow_unprotected".
+    2 |     bnd: 127.0.0.1:8080
+      |     ^
+    help: did you mean "bind"?
+gateway.yaml:5:9: error[wrong-type] "ufo_json_rpc.security.clients_tokens" must be a list, not this string.
+    5 |         clients_tokens: ***
+      |         ^
+    help: write [a, b], or one `- a` line for each
+"""
+
+
+@pytest.fixture(scope="module")
+def wrong() -> Iterator[Path]:
+    with folder(config=WRONG) as place:
+        yield place
+
+
+def test_as_a_compiler_prints_them(wrong: Path) -> None:
+    """Place, text, line, caret and help on standard error; no secret, no colour where nobody would see it."""
+    done = cli("check", cwd=wrong)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == f"{TOLD}gateway.yaml: 2 problem(s), 0 warning(s)\n"
+
+
+def test_for_programs(wrong: Path) -> None:
+    """--json prints every problem with its parts."""
+    done = cli("check", "--json", cwd=wrong, env={"GITHUB_ACTIONS": "true"})
+    first, second = json.loads(done.stdout)
+    assert (first["file"], first["line"], first["column"], first["level"]) == ("gateway.yaml", 2, 5, "error")
+    assert (first["code"], first["hint"]) == ("unknown-option", 'did you mean "bind"?')
+    assert second["text"] == '"ufo_json_rpc.security.clients_tokens" must be a list, not this string.'
+
+
+def test_for_github(wrong: Path) -> None:
+    """In a workflow problems are annotations on standard output too."""
+    done = cli("check", cwd=wrong, env={"GITHUB_ACTIONS": "true"})
+    first, _ = done.stdout.splitlines()
+    assert first.startswith("::error file=gateway.yaml,line=2,col=5,title=unknown-option::Unrecognized option")
+
+
+def test_a_start_says_the_same() -> None:
+    """A daemon that cannot start prints the same lines and ends with 78."""
+    refused = refusal(config=WRONG)
+    assert refused.code == 78
+    assert TOLD in refused.said
+
+
+def test_schemas(wrong: Path) -> None:
+    """`rpcgw schema` prints what is installed, and says where."""
+    printed = cli("schema", "routes", cwd=wrong)
+    path = cli("schema", "routes", "--path", cwd=wrong)
+    assert json.loads(printed.stdout) == json.loads(Path(path.stdout.strip()).read_text("utf-8"))
+    assert cli("schema", "nothing", cwd=wrong).returncode == 2
+
+
+def test_origins_need_a_configuration(wrong: Path) -> None:
+    """Wrong usage is said, and ends with 2."""
+    assert cli("check", "--origins", cwd=wrong).returncode == 2
+
+
+def test_print_config_tells_problems_too(wrong: Path) -> None:
+    """What can be read is shown, what cannot is told."""
+    done = cli("check", "--print-config", "--origins", cwd=wrong)
+    assert done.returncode == 1
+    assert TOLD in done.stderr
+    assert '    bind: "127.0.0.1:8080"' in done.stdout
