@@ -93,11 +93,11 @@ def call_tool(remote: Remote, name: str, words: tuple[str, ...], params: Any, pr
     Raises:
         UnknownNameError: The server has no such tool.
     """
-    schema = _tool_schema(remote, name)
+    listed, schema = _tool(remote, name)
     given = _arguments(words, schema) if params is None else params
     if not isinstance(given, dict):
         raise click.UsageError("a tool's arguments are a JSON object")
-    body, headers = asking.request("tools/call", {"name": name, "arguments": given}, CLIENT)
+    body, headers = asking.request("tools/call", {"name": listed, "arguments": given}, CLIENT)
     headers |= asking.mirrored(mirrors_of(schema)[0], given)
     answer: Any = None
     for message in remote.messages(body, headers):
@@ -111,22 +111,24 @@ def call_tool(remote: Remote, name: str, words: tuple[str, ...], params: Any, pr
     return answer
 
 
-def _tool_schema(remote: Remote, name: str) -> dict[str, Any]:
-    known: list[str] = []
+def _tool(remote: Remote, name: str) -> tuple[str, dict[str, Any]]:
+    """A tool's name as it is listed, and its input schema; dots and underscores in the name count for one."""
+    schemas: dict[str, dict[str, Any]] = {}
     params: dict[str, Any] = {}
     while True:
         message = next(remote.messages(*asking.request("tools/list", params, CLIENT)))
         if "result" not in message:
             raise click.ClickException(f"{remote.url} does not list its tools: {message.get('error', message)}")
         page = message["result"]
-        for tool in page["tools"]:
-            if tool["name"] == name:
-                schema: dict[str, Any] = tool["inputSchema"]
-                return schema
-            known.append(tool["name"])
+        schemas |= {tool["name"]: tool["inputSchema"] for tool in page["tools"]}
         if "nextCursor" not in page:
-            raise UnknownNameError(f"{remote.url} has no tool {name!r}; it has: {', '.join(known) or 'none'}")
+            break
         params = {"cursor": page["nextCursor"]}
+    wanted = name.replace(".", "_")
+    for listed in (name, *(known for known in schemas if known.replace(".", "_") == wanted)):
+        if listed in schemas:
+            return listed, schemas[listed]
+    raise UnknownNameError(f"{remote.url} has no tool {name!r}; it has: {', '.join(schemas) or 'none'}")
 
 
 def _rpc_schema(remote: Remote, method: str) -> dict[str, Any]:

@@ -45,7 +45,7 @@ def new(name: str) -> None:
 def hash_(name: str) -> None:
     """Print the line of gateway.yaml for a token that there is, read from standard input or asked for."""
     token = (
-        click.prompt("Token", hide_input=True, err=True) if sys.stdin.isatty() else sys.stdin.readline().rstrip("\n")
+        click.prompt("Token", hide_input=True, err=True) if sys.stdin.isatty() else sys.stdin.readline().rstrip("\r\n")
     )
     if not token:
         raise click.UsageError("there is no token on standard input")
