@@ -94,7 +94,7 @@ class Generation:
             ConfigError: Something cannot be opened that the operator or a plugin's author has to mend.
         """
         gateway = self.gateway
-        with worker_telemetry(gateway, slot) as told, closing(_revocations(gateway)) as revocations:
+        with closing(_revocations(gateway)) as revocations, worker_telemetry(gateway, slot) as told:
             _log_plugins(gateway, slot, told.log)
             async with (
                 open_runtime(gateway, told.observer, exhausted=_end_worker) as runtime,
@@ -111,7 +111,14 @@ class Generation:
 
 
 def _revocations(gateway: Gateway) -> SharedRevocations:
-    return SharedRevocations(Path(gateway.settings.state_dir, REVOCATIONS))
+    settings = gateway.settings
+    try:
+        return SharedRevocations(Path(settings.state_dir, REVOCATIONS))
+    except OSError as error:
+        place = settings.places.get("state_dir", Place(settings.source))
+        text = f"nothing can be kept in the state directory {settings.state_dir}: {error.strerror}"
+        hint = "make it a directory that this user may write to and that has room, or name another with state_dir"
+        raise ConfigError([Problem(place, "state-dir", text, hint)]) from error
 
 
 def _log_plugins(gateway: Gateway, slot: Slot, log: Log) -> None:
