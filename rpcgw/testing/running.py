@@ -57,16 +57,29 @@ def run_on(runner: asyncio.Runner, work: Coroutine[Any, Any, _T]) -> _T:
         RuntimeError: A loop is running already.
     """
     try:
+        _must_be_outside_of_loops()
+    except RuntimeError:
+        work.close()
+        raise
+    return runner.run(work)
+
+
+def _must_be_outside_of_loops() -> None:
+    try:
         asyncio.get_running_loop()
     except RuntimeError:
-        return runner.run(work)
-    work.close()
+        return
     raise RuntimeError("the gateway under test has an event loop of its own: write the test as a plain function")
 
 
 @contextmanager
 def running(gateway: Gateway) -> Iterator[Running]:
-    """Open a gateway, with everything that it says kept in memory."""
+    """Open a gateway, with everything that it says kept in memory.
+
+    Raises:
+        RuntimeError: A loop is running already.
+    """
+    _must_be_outside_of_loops()
     clock, lines, file = MovableClock(), Lines(), SlotFile("/dev/null")
     log = Log(gateway.settings.logging, lines)
     recorder = Recorder(Telemetry(Slots(file), log, gateway.table.methods, calls=gateway.settings.logging.calls))
