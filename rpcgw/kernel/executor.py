@@ -347,12 +347,18 @@ class Executor:
 
 
 _ABANDONED = render(Abandoned(), exposed=False)
+_QUOTED = 100
+"""How many characters of a name that a client made up are said back to it."""
 _UNSEEN = CallContext(Principal(), "", 0, "", "rpc", "", "")
 """Stands in where neither the method nor a listener looks at the context: making one costs more than a look-up."""
 
 
 def _not_found(call: Call) -> MethodNotFound:
-    return MethodNotFound(Phrase("error.no_method", group=call.group, method=call.method, version=call.version))
+    """The refusal of a method that is not there; versions count from 1, so version 0 is one that nobody has."""
+    if not call.version:
+        return MethodNotFound(Phrase("error.no_version", group=call.group))
+    method = call.method[:_QUOTED]
+    return MethodNotFound(Phrase("error.no_method", group=call.group, method=method, version=call.version))
 
 
 def _is_cancelled() -> bool:

@@ -35,6 +35,7 @@ _KINDS: Final = (
 PHRASES: Texts = {
     **{f"error.{kind.__name__}": kind.default_message for kind in _KINDS},
     "error.no_method": 'The group "{group}" has no method "{method}" in version {version}',
+    "error.no_version": 'The group "{group}" has no such version',
     "error.locked": "{method} is locked by another call",
     "error.deadline": "The call ran past its deadline of {seconds} s",
     "error.misfit": "Invalid arguments for {tool}: {faults}",

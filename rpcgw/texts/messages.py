@@ -113,6 +113,7 @@ UKRAINIAN: Final[Mapping[str, str]] = {
     "error.ServerError": "Помилка сервера RPC",
     "error.ApplicationError": "Помилка застосунку",
     "error.no_method": 'Група "{group}" не має методу "{method}" у версії {version}',
+    "error.no_version": 'Група "{group}" не має такої версії',
     "error.locked": "{method} зайнятий іншим викликом",
     "error.deadline": "Виклик не вклався у свій термін: {seconds} с",
     "error.misfit": "Хибні аргументи для {tool}: {faults}",

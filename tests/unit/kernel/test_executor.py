@@ -242,6 +242,18 @@ async def test_an_unknown_method_is_named_with_its_version() -> None:
     assert failed.message == 'The group "general" has no method "Demo.gone" in version 2'
 
 
+async def test_a_version_that_nobody_has_is_not_called_by_a_number() -> None:
+    """Surfaces ask for version 0 where a client named one that the group does not have."""
+    failed = await World(Demo).failure("Demo.add", version=0)
+    assert (failed.code, failed.message) == (-32601, 'The group "general" has no such version')
+
+
+async def test_a_name_without_end_is_not_repeated_in_full() -> None:
+    """What a client made up comes back to it short."""
+    failed = await World(Demo).failure("x" * 10_000)
+    assert failed.message == f'The group "general" has no method "{"x" * 100}" in version 1'
+
+
 async def test_the_operator_may_refuse_unknown_names() -> None:
     """`refuse_unknown` makes an unknown parameter an error."""
     world = World(Demo, tuning={("general", "Demo.add"): Tuning(refuse_unknown=True)})
