@@ -71,7 +71,7 @@ def make_venv(directory: str, lock: str, *projects: str) -> None:
 def download_wheels(directory: str, *locks: str) -> None:
     """Put exactly the wheels of locks into a folder, by the pip of `.venv`."""
     shutil.rmtree(directory, ignore_errors=True)
-    pip = [ROOT / ".venv" / "bin" / "python", "-m", "pip", "--disable-pip-version-check", "download", "-qq"]
+    pip = [str(ROOT / ".venv" / "bin" / "python"), "-m", "pip", "--disable-pip-version-check", "download", "-qq"]
     run(*pip, "--require-hashes", "--only-binary=:all:", "--dest", directory, *(f"--requirement={lock}" for lock in locks))
 
 
