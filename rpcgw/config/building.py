@@ -13,10 +13,11 @@ from rpcgw.config.document import Document
 from rpcgw.config.jobs import build_jobs, build_transports
 from rpcgw.config.nodes import Path
 from rpcgw.config.pools import build_pools
-from rpcgw.config.routes import OWN_PATHS, build_routes
+from rpcgw.config.routes import CONSOLE_PATHS, OWN_PATHS, build_routes
 from rpcgw.config.security import build_security
 from rpcgw.config.settings import (
     CallSettings,
+    Console,
     Cors,
     Docs,
     Errors,
@@ -53,7 +54,8 @@ def build_settings(gateway: Document, routes_file: Document, around: Surrounding
     origins, wrong = allowed_origins(gateway)
     problems += wrong
     metrics = Metrics(**gateway.get("metrics", default={}))
-    routes, wrong = build_routes(routes_file, (*OWN_PATHS, metrics.path) if metrics.enabled else OWN_PATHS)
+    console = Console(**gateway.get("console", default={}))
+    routes, wrong = build_routes(routes_file, _own_paths(metrics, console))
     problems += wrong
     state_dir = _state_dir(gateway, around)
     pools, cache, wrong = build_pools(gateway, around.base, state_dir, workers=server.workers)
@@ -77,6 +79,7 @@ def build_settings(gateway: Document, routes_file: Document, around: Surrounding
         errors=_filled(Errors, gateway.get("errors", default={})),
         logging=_logging(gateway, around),
         metrics=metrics,
+        console=console,
         cors=Cors(origins),
         transports=transports,
         jobs=build_jobs(gateway),
@@ -87,6 +90,10 @@ def build_settings(gateway: Document, routes_file: Document, around: Surrounding
         places=gateway.places(),
     )
     return settings, problems
+
+
+def _own_paths(metrics: Metrics, console: Console) -> tuple[str, ...]:
+    return (*OWN_PATHS, *((metrics.path,) if metrics.enabled else ()), *(CONSOLE_PATHS if console.enabled else ()))
 
 
 def _filled(cls: type[_T], given: Mapping[str, Any], **more: Any) -> _T:

@@ -20,7 +20,9 @@ _BUNDLES: tuple[tuple[str, RouteKind], ...] = (
 _PLANNED = ("webmcp", "rest")
 
 OWN_PATHS = ("/livez", "/readyz", "/healthz")
-"""What the daemon itself answers, beside the path of the metrics."""
+"""What the daemon itself answers, beside the path of the metrics. `/` is a route's where one stands there."""
+CONSOLE_PATHS = ("/console/{group}", "/console/{group}/{ver}")
+"""Where the console's pages stand; `{group}` is anything."""
 
 
 def build_routes(document: Document, own_paths: Sequence[str]) -> tuple[tuple[Route, ...], list[Problem]]:
@@ -110,7 +112,7 @@ def _meeting(first: Route, second: Route) -> tuple[str, str] | None:
 
 
 def patterns_meet(one: str, other: str) -> bool:
-    """Whether some path fits both patterns (`{ver}` is `v` and digits, `{aiName}` anything but a slash)."""
+    """Whether some path fits both patterns (`{ver}` is `v` and digits, the others anything but a slash)."""
     ours, theirs = one.strip("/").split("/"), other.strip("/").split("/")
     return len(ours) == len(theirs) and all(_segments_meet(a, b) for a, b in zip(ours, theirs, strict=True))
 
@@ -119,7 +121,7 @@ _VERSION = re.compile(r"v[0-9]+")
 
 
 def _segments_meet(one: str, other: str) -> bool:
-    if one == other:
+    if one == other or "{group}" in {one, other}:
         return True
     if "{" in other and "{" not in one:
         one, other = other, one

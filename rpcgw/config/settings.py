@@ -239,6 +239,13 @@ class Metrics:
 
 
 @dataclass(frozen=True, slots=True)
+class Console:
+    """`console`: whether each group has a page to try its methods on."""
+
+    enabled: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class Cors:
     """`cors`: the one list of web origins that may call; loopback and `server.public_url` always may."""
 
@@ -297,6 +304,7 @@ class Settings:
     errors: Errors = Errors()
     logging: Logging = Logging()
     metrics: Metrics = Metrics()
+    console: Console = Console()
     cors: Cors = Cors()
     transports: tuple[Transport, ...] = ()
     jobs: Jobs = Jobs()

@@ -74,6 +74,7 @@ FIRST = "a: {resource: mcp, prefix: /mcp}\n"
         pytest.param(FIRST + "b: {resource: rpc, prefix: /mcp/server.json}", '2:1: error[route-collision] "/mcp/server.json" of the route "b" meets "/mcp/server.json" of the route "a"; the first stands at routes.yaml:1:1. (give one of them another prefix)', id="a prefix that is a document"),
         pytest.param("a: {resource: rpc, prefix: /metrics}", '1:1: error[route-collision] "/metrics" of the route "a" meets "/metrics", which the daemon itself answers. (give the route another prefix)', id="the path of the metrics"),
         pytest.param("a: {resource: rpc, prefix: /livez}", '1:1: error[route-collision] "/livez" of the route "a" meets "/livez", which the daemon itself answers. (give the route another prefix)', id="the path of a health check"),
+        pytest.param("a: {resource: rpc, prefix: /console}", '1:1: error[route-collision] "/console/{ver}" of the route "a" meets "/console/{group}", which the daemon itself answers. (give the route another prefix)', id="the path of a group's console"),
     ],
 )  # fmt: skip
 def test_problems(problems: Callable[..., list[str]], routes: str, line: str) -> None:
@@ -99,6 +100,11 @@ def test_live_side_by_side(problems: Callable[..., list[str]], routes: str) -> N
     assert problems("", routes) == []
 
 
+def test_a_console_that_is_off_takes_no_path(problems: Callable[..., list[str]]) -> None:
+    """Without the console its paths are free."""
+    assert problems("console: {enabled: false}", "a: {resource: rpc, prefix: /console/a}") == []
+
+
 def test_nothing_to_serve(problems: Callable[..., list[str]]) -> None:
     """A routes file without routes is refused: nothing would be served."""
     assert problems("", "{}") == [
@@ -117,6 +123,7 @@ def test_nothing_to_serve(problems: Callable[..., list[str]]) -> None:
         pytest.param("/m/manifest/{aiName}.json", "/m/manifest/x.json", True, id="a client's file"),
         pytest.param("/{ver}/postman", "/v1/{ver}", False, id="a word is no version"),
         pytest.param("/", "/{ver}", False, id="the root is no version"),
+        pytest.param("/a/{group}", "/a/{ver}", True, id="a group may be called like a version"),
     ],
 )
 def test_patterns(one: str, other: str, meet: bool) -> None:
