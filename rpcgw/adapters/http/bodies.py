@@ -7,8 +7,12 @@ import asyncio
 from aiohttp import StreamReader, web
 from aiohttp.http_exceptions import HttpProcessingError
 
+from rpcgw.exchange import HeaderFields
+
 CODINGS = frozenset({"gzip", "deflate", "identity"})
 """The codings that aiohttp takes off by itself, without extra libraries."""
+ACCEPTED: HeaderFields = (("Accept-Encoding", ", ".join(sorted(CODINGS))),)
+"""What goes with a 415 for any other (RFC 9110, section 12.5.3)."""
 
 
 class TooLarge(Exception):

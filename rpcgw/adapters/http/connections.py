@@ -8,8 +8,10 @@ from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
 from aiohttp import web
+from aiohttp.http_exceptions import ContentEncodingError
 
 from rpcgw.adapters.http.answers import failure, respond
+from rpcgw.adapters.http.bodies import ACCEPTED
 
 AWAY = 1 << 62
 """What a worker that takes no connections (dead, starting, draining) shows to its siblings."""
@@ -153,13 +155,19 @@ class Connection(web.RequestHandler):
         exc: BaseException | None = None,
         message: str | None = None,
     ) -> web.StreamResponse:
-        """Answer what is no HTTP (400), or what no handler foresaw (500), in a line, and close."""
+        """Answer, in a line, what is no HTTP (400) or what no handler foresaw (500), and close.
+
+        A body in a coding that aiohttp knows but has no library for comes here as well (415).
+        """
         if request.writer.output_size > 0:
             raise ConnectionError("part of an answer is out already")
-        if status < 500:
+        reply = failure(status, "malformed request" if status < 500 else "internal error")
+        if isinstance(exc, ContentEncodingError):
+            reply = failure(415, "unknown content coding", ACCEPTED)
+        elif status < 500:
             self._report("http.malformed", peer=self.peer, text=str(message or exc).partition("\n")[0][:200])
         else:
             self._report("http.failed", peer=self.peer, path=request.path, exception=exc)
-        response = respond(failure(status, "malformed request" if status < 500 else "internal error"))
+        response = respond(reply)
         response.force_close()
         return response

@@ -18,7 +18,6 @@ from rpcgw.exchange import Entrance, Head, Inbound, Reply
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 STOPPING = failure(503, "the server is stopping")
-CODINGS = (("Accept-Encoding", ", ".join(sorted(bodies.CODINGS))),)
 
 
 class Afterwards:
@@ -185,7 +184,7 @@ class Handling:
         if isinstance(error, bodies.Unreadable):
             return await self._write(request, failure(400, "the body cannot be read as its head declares it"))
         if isinstance(error, bodies.UnknownCoding):
-            return await self._write(request, failure(415, "unknown content coding", CODINGS))
+            return await self._write(request, failure(415, "unknown content coding", bodies.ACCEPTED))
         self._report("http.failed", endpoint=self._entrance.name, exception=error)
         if request.writer.output_size:  # a broken stream ends without its last chunk, so that the client can tell
             connection.end()

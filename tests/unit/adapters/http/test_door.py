@@ -128,6 +128,7 @@ BODIES = [
     pytest.param(b"x", {"Content-Encoding": "identity"}, 200, id="identity"),
     pytest.param(b"no gzip", {"Content-Encoding": "gzip"}, 400, id="no gzip at all"),
     pytest.param(b"x", {"Content-Encoding": "snappy"}, 415, id="an unknown coding"),
+    pytest.param(b"x", {"Content-Encoding": "br"}, 415, id="a coding that aiohttp knows and lacks"),
     pytest.param(gzip.compress(b"x"), {"Content-Encoding": "gzip, gzip"}, 415, id="two codings"),
     pytest.param(b"zz\r\nx\r\n0\r\n\r\n", {"Transfer-Encoding": "chunked"}, 400, id="chunks that are none"),
     pytest.param(b"", {}, 200, id="nothing"),
