@@ -141,6 +141,10 @@ def _refuse(value: object) -> object:
     raise TypeError(f"{type(value).__qualname__} has no JSON form")
 
 
+def _refuse_key(value: object) -> object:
+    raise TypeError(f"{type(value).__qualname__} is no key of a JSON object")
+
+
 def _model(value: BaseModel) -> object:
     fields = value.__dict__
     # A cached property keeps its value among the fields.
@@ -173,8 +177,8 @@ def _is_configured(field: FieldInfo) -> bool:
 
 _FORMS: tuple[tuple[type | tuple[type, ...], Callable[[Any], object]], ...] = (
     (BaseModel, _model),
-    # msgspec asks for bool and None only where they are keys; JSON's keys are texts, and "true" would be a guess.
-    ((bool, NoneType), _refuse),
+    # msgspec asks for these only where they are keys; JSON's keys are texts, and "true" would be a guess.
+    ((bool, NoneType, tuple, frozenset), _refuse_key),
     ((Iterator, ValuesView, complex, re.Pattern), _refuse),
     (str, str.__str__),
     (int, int.__int__),
