@@ -84,7 +84,7 @@ def call_method(remote: Remote, method: str, words: tuple[str, ...], params: Any
     """The answer of `/rpc` to one call: a JSON-RPC message. Words are read as the OpenRPC document says."""
     if params is None:
         params = _arguments(words, _rpc_schema(remote, method) if words else {})
-    return next(remote.messages({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}))
+    return _spoken(remote, next(remote.messages({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})))
 
 
 def call_tool(remote: Remote, name: str, words: tuple[str, ...], params: Any, progress: Progress) -> Any:
@@ -116,7 +116,7 @@ def _tool(remote: Remote, name: str) -> tuple[str, dict[str, Any]]:
     schemas: dict[str, dict[str, Any]] = {}
     params: dict[str, Any] = {}
     while True:
-        message = next(remote.messages(*asking.request("tools/list", params, CLIENT)))
+        message = _spoken(remote, next(remote.messages(*asking.request("tools/list", params, CLIENT))))
         if "result" not in message:
             raise click.ClickException(f"{remote.url} does not list its tools: {message.get('error', message)}")
         page = message["result"]
@@ -131,10 +131,18 @@ def _tool(remote: Remote, name: str) -> tuple[str, dict[str, Any]]:
     raise UnknownNameError(f"{remote.url} has no tool {name!r}; it has: {', '.join(schemas) or 'none'}")
 
 
+def _spoken(remote: Remote, message: Any) -> dict[str, Any]:
+    """An answer, which must be of JSON-RPC."""
+    if isinstance(message, dict) and "jsonrpc" in message:
+        return message
+    raise click.ClickException(f"{remote.url} is no endpoint of rpcgw: it answers {_shown(message)[:200]}")
+
+
 def _rpc_schema(remote: Remote, method: str) -> dict[str, Any]:
     """The schema of a method's params by the document; nothing where there is none for us."""
     document = next(remote.messages(method="GET"))
-    found = [entry for entry in document.get("methods", []) if entry.get("name") == method]
+    methods = document.get("methods", []) if isinstance(document, dict) else []
+    found = [entry for entry in methods if entry.get("name") == method]
     return {"properties": {param["name"]: param["schema"] for entry in found for param in entry["params"]}}
 
 
