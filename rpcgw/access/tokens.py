@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import Enum
 from typing import Final
@@ -41,11 +41,12 @@ class Holder:
 class Tokens:
     """What a protected group accepts. `header` is the lower-case name of the group's own token header.
 
-    No holders at all means that nobody is let in.
+    `validator` says whose a token is that no holder has. Without it no holders at all means that nobody is let in.
     """
 
     header: str
     holders: tuple[Holder, ...]
+    validator: Callable[[str], Principal | None] | None = None
 
     def identify(self, headers: Headers, now: float) -> Principal | Denied:
         """Who sent this; `now` is seconds since the epoch."""
@@ -70,17 +71,23 @@ class Tokens:
             if hmac.compare_digest(holder.digest, digest):
                 found = holder
         if found is None:
-            return Denied.WRONG
+            known = None if self.validator is None else self.validator(token)
+            return Denied.WRONG if known is None else known
         return Denied.EXPIRED if found.expires is not None and found.expires <= now else found.principal
 
 
-def compile_tokens(header: str, entries: Iterable[tuple[str, str, float | None]]) -> Tokens:
-    """Make tokens of (name, SHA-256 in hex, expiry or None).
+def compile_tokens(
+    header: str,
+    entries: Iterable[tuple[str, str, float | None]],
+    validator: Callable[[str], Principal | None] | None = None,
+) -> Tokens:
+    """Make tokens of (name, SHA-256 in hex, expiry or None), and of who knows further ones.
 
     Raises:
         ValueError: A digest is not 64 hex digits.
     """
-    return Tokens(header.lower(), tuple(Holder(_digest(sha256), Principal(name), end) for name, sha256, end in entries))
+    holders = tuple(Holder(_digest(sha256), Principal(name), end) for name, sha256, end in entries)
+    return Tokens(header.lower(), holders, validator)
 
 
 def _digest(sha256: str) -> bytes:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from typing import Any
 
+from rpcgw.api.context import Principal
+
 Lifespan = Callable[..., AbstractAsyncContextManager[Any]]
+
+TokenValidator = Callable[[str], Principal | None]
+"""Whose a token is; None where it is nobody's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +28,9 @@ class Plugin:
         settings: A type (dataclass, TypedDict or pydantic model) that `plugins.config.<name>` must satisfy.
         listeners: Functions marked with `@rpc.listens`.
         converters: `rpc.Converter` values, and functions marked with `@rpc.resolver`.
+        validators: Functions that say whose a token is, by the names that `ufo_json_rpc.security` calls them by
+            (`validator`). One is asked for each request with a token that the configuration does not list, on the event
+            loop: it must not wait for anything.
         translations: A directory of catalogues, relative to the plugin's package; stands below the operator's own.
     """
 
@@ -32,6 +40,7 @@ class Plugin:
     listeners: Sequence[Callable[..., Any]] = ()
     translations: str | None = None
     converters: Sequence[object] = ()
+    validators: Mapping[str, TokenValidator] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from rpcgw.config.settings import Security, Token
 from rpcgw.config.wording import quoted
 
 _ROOT = ("ufo_json_rpc", "security")
+_FIELDS = ("protected_api", "protected_doc", "token_name", "validator")
 
 
 def build_security(document: Document, groups: Iterable[str]) -> tuple[dict[str, Security], list[Problem]]:
@@ -39,7 +40,7 @@ def digest(token: str) -> str:
 
 
 def _merged(security: Security, given: Mapping[str, Any]) -> Security:
-    own = {name: given[name] for name in ("protected_api", "protected_doc", "token_name") if name in given}
+    own = {name: given[name] for name in _FIELDS if name in given}
     if "clients_tokens" in given:
         own["tokens"] = tuple(
             Token(f"client-{at}", digest(token)) for at, token in enumerate(given["clients_tokens"], start=1)

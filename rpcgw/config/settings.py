@@ -129,12 +129,13 @@ class Token:
 
 @dataclass(frozen=True, slots=True)
 class Security:
-    """`ufo_json_rpc.security` as it holds for one group; `validator` is left to plugins."""
+    """`ufo_json_rpc.security` as it holds for one group; `validator` names a plugin's function."""
 
     protected_api: bool = True
     protected_doc: bool = False
     token_name: str = "Ufo-RPC-Token"  # noqa: S105 -- the name of a header
     tokens: tuple[Token, ...] = ()
+    validator: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,7 +42,8 @@ def compile_gateway(loaded: Loaded, imported: Imported, plugin_catalogues: Layer
         [part for plugin in running for part in plugin.converters],
     )
     texts = wording([loaded.catalogues, *plugin_catalogues], settings.translations.default_locale)
-    served, wrong_endpoints = serve(settings, table, texts)
+    validators = {name: known for plugin in imported.loaded for name, known in plugin.plugin.validators.items()}
+    served, wrong_endpoints = serve(settings, table, texts, validators)
     listeners, wrong_listeners = compile_listeners(
         listener for plugin in imported.loaded for listener in plugin.plugin.listeners
     )
@@ -55,7 +56,7 @@ def compile_gateway(loaded: Loaded, imported: Imported, plugin_catalogues: Layer
         *wrong_endpoints,
         *wrong_listeners,
         *wrong_webhooks,
-        *protection_problems(settings),
+        *protection_problems(settings, validators),
         *_unknown_names(settings, table),
     ]
     if errors(problems):

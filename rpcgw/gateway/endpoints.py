@@ -10,6 +10,7 @@ from rpcgw.access.admit import JSON, Policy
 from rpcgw.access.guards import Guards, compile_guards
 from rpcgw.access.policies import document_policy, rpc_policy
 from rpcgw.access.tokens import Tokens, compile_tokens
+from rpcgw.api.plugin import TokenValidator
 from rpcgw.api.problems import Place, Problem
 from rpcgw.config.settings import CallSettings, Route, Security, Settings
 from rpcgw.gateway.address import public_url
@@ -33,8 +34,13 @@ class Served:
     mcp: tuple[McpRoute, ...]
 
 
-def serve(settings: Settings, table: MethodTable, wording: MethodWording) -> tuple[Served, list[Problem]]:
-    """Compile every route, in the order of routes.yaml."""
+Validators = Mapping[str, TokenValidator]
+
+
+def serve(
+    settings: Settings, table: MethodTable, wording: MethodWording, validators: Validators
+) -> tuple[Served, list[Problem]]:
+    """Compile every route, in the order of routes.yaml. `validators` are what plugins know of tokens, by name."""
     try:
         guards = compile_guards(
             settings.server.public_url, settings.server.allowed_hosts, settings.cors.allowed_origins
@@ -42,7 +48,12 @@ def serve(settings: Settings, table: MethodTable, wording: MethodWording) -> tup
     except ValueError as error:
         return Served((), ()), [Problem(Place(settings.source), "bad-value", str(error))]
     problems: list[Problem] = []
-    rpc = [_rpc(route, settings, table, wording, guards) for route in settings.routes if route.kind == "rpc"]
+    tokens = {route.group: _tokens(settings.security_of(route.group), validators) for route in settings.routes}
+    rpc = [
+        _rpc(route, settings, table, wording, guards, tokens=tokens[route.group])
+        for route in settings.routes
+        if route.kind == "rpc"
+    ]
     found = []
     keys = server_keys(settings)
     for route in settings.routes:
@@ -50,16 +61,18 @@ def serve(settings: Settings, table: MethodTable, wording: MethodWording) -> tup
             endpoint, wrong = _mcp(route, settings, table, wording, guards)
             security = settings.security_of(route.group)
             published = publication(route, settings, endpoint, keys[route.key])
-            readers = document_policy(guards, _tokens(security), protected_doc=security.protected_doc)
-            found.append(McpRoute(endpoint, _mcp_policy(guards, security), published, readers))
+            mine = tokens[route.group]
+            readers = document_policy(guards, mine, protected_doc=security.protected_doc)
+            found.append(McpRoute(endpoint, _mcp_policy(guards, security, mine), published, readers))
             problems += wrong
     return Served(tuple(rpc), tuple(found)), list(dict.fromkeys(problems))
 
 
-def _rpc(route: Route, settings: Settings, table: MethodTable, wording: MethodWording, guards: Guards) -> RpcRoute:
+def _rpc(
+    route: Route, settings: Settings, table: MethodTable, wording: MethodWording, guards: Guards, *, tokens: Tokens
+) -> RpcRoute:
     calls, security = settings.calls_of(route.group), settings.security_of(route.group)
-    policy = _rpc_policy(guards, security)
-    tokens = policy.tokens.get("POST")
+    policy = rpc_policy(guards, tokens, protected_api=security.protected_api, protected_doc=security.protected_doc)
     project, editions = _project(settings), _editions(route, settings, table)
     prefix = route.prefix or "/"
     endpoint = jsonrpc.Endpoint(
@@ -76,7 +89,7 @@ def _rpc(route: Route, settings: Settings, table: MethodTable, wording: MethodWo
         ),
         deadlines=_with_deadline(route.group, settings, table),
         origins=guards.pages(),
-        presented=jsonrpc.no_token if tokens is None else tokens.presented,
+        presented=tokens.presented if security.protected_api else jsonrpc.no_token,
         collection=collections(
             project,
             prefix,
@@ -90,7 +103,7 @@ def _rpc(route: Route, settings: Settings, table: MethodTable, wording: MethodWo
         names=UFO if settings.errors.names == "ufo" else PYTHON,
         messages=wording.languages,
     )
-    readers = document_policy(guards, _tokens(security), protected_doc=security.protected_doc)
+    readers = document_policy(guards, tokens, protected_doc=security.protected_doc)
     return RpcRoute(endpoint, policy, readers)
 
 
@@ -175,14 +188,7 @@ def _is_private(route: Route, settings: Settings, wording: MethodWording) -> boo
     return settings.security_of(route.group).protected_api or len(wording.texts.available(route.group)) > 1
 
 
-def _rpc_policy(guards: Guards, security: Security) -> Policy:
-    return rpc_policy(
-        guards, _tokens(security), protected_api=security.protected_api, protected_doc=security.protected_doc
-    )
-
-
-def _mcp_policy(guards: Guards, security: Security) -> Policy:
-    tokens = _tokens(security)
+def _mcp_policy(guards: Guards, security: Security, tokens: Tokens) -> Policy:
     return Policy(
         guards=guards,
         methods=("POST", "DELETE"),
@@ -191,5 +197,6 @@ def _mcp_policy(guards: Guards, security: Security) -> Policy:
     )
 
 
-def _tokens(security: Security) -> Tokens:
-    return compile_tokens(security.token_name, ((t.name, t.sha256, t.expires) for t in security.tokens))
+def _tokens(security: Security, validators: Validators) -> Tokens:
+    entries = ((token.name, token.sha256, token.expires) for token in security.tokens)
+    return compile_tokens(security.token_name, entries, validators.get(security.validator or ""))

@@ -6,17 +6,24 @@ group that asks for a token needs one that can be given.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from ipaddress import ip_address
 
 from rpcgw.api.problems import Place, Problem
 from rpcgw.config.settings import Route, Settings
 
 
-def protection_problems(settings: Settings) -> list[Problem]:
-    """What keeps this configuration from being served safely, each served group once."""
+def protection_problems(settings: Settings, validators: Collection[str] = ()) -> list[Problem]:
+    """What keeps this configuration from being served safely, each served group once.
+
+    `validators` are the names by which plugins know tokens.
+    """
     groups = {route.group: route for route in reversed(settings.routes)}
-    return [*_unprotected(settings, groups.values()), *_without_token(settings, groups.values())]
+    return [
+        *_unprotected(settings, groups.values()),
+        *_without_token(settings, groups.values()),
+        *_without_validator(settings, groups.values(), validators),
+    ]
 
 
 def is_loopback(address: str) -> bool:
@@ -49,7 +56,7 @@ def _unprotected(settings: Settings, routes: Iterable[Route]) -> Iterator[Proble
 def _without_token(settings: Settings, routes: Iterable[Route]) -> Iterator[Problem]:
     for route in routes:
         security = settings.security_of(route.group)
-        if security.protected_api and not security.tokens:
+        if security.protected_api and not security.tokens and security.validator is None:
             yield Problem(
                 route.place,
                 "no-token",
@@ -57,6 +64,18 @@ def _without_token(settings: Settings, routes: Iterable[Route]) -> Iterator[Prob
                 "set ufo_json_rpc.security.clients_tokens or groups."
                 f"{route.group}.tokens, or say ufo_json_rpc.security.protected_api: false",
             )
+
+
+def _without_validator(settings: Settings, routes: Iterable[Route], known: Collection[str]) -> Iterator[Problem]:
+    """A name that nobody has would lock everybody out."""
+    for route in routes:
+        name = settings.security_of(route.group).validator
+        if name is not None and name not in known:
+            own = f"ufo_json_rpc.security.providers.{route.group}.validator"
+            place = _place(settings, own if own in settings.places else "ufo_json_rpc.security.validator")
+            text = f"group {route.group!r} asks the validator {name!r} whose a token is, and no plugin has it"
+            hint = f"plugins bring: {', '.join(sorted(known)) or 'none'}; see validators of rpc.Plugin"
+            yield Problem(place, "unknown-validator", text, hint)
 
 
 def _place(settings: Settings, key: str) -> Place:

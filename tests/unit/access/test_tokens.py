@@ -80,3 +80,24 @@ def test_no_digest(digest: str) -> None:
 def test_tokens_do_not_show_in_a_repr() -> None:
     """A token cannot leak from what is kept of it."""
     assert "s3cret" not in repr(TOKENS)
+
+
+KNOWN = compile_tokens(
+    "Ufo-RPC-Token",
+    [("crm", sha256("s3cret"), None), ("old", sha256("gone"), 1000.0)],
+    lambda token: Principal(f"plugin {token}") if token != "no" else None,
+)
+
+
+@pytest.mark.parametrize(
+    ("token", "expected"),
+    [
+        pytest.param("s3cret", Principal("crm"), id="a token of the configuration is not asked about"),
+        pytest.param("other", Principal("plugin other"), id="one that the plugin knows"),
+        pytest.param("no", Denied.WRONG, id="one that nobody knows"),
+        pytest.param("gone", Denied.EXPIRED, id="one that has expired is not asked about"),
+    ],
+)
+def test_a_plugin_knows_further_tokens(token: str, expected: Principal | Denied) -> None:
+    """What the configuration says of a token holds; of all others a validator may say whose they are."""
+    assert KNOWN.holder(token, 2000.0) == expected
