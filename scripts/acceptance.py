@@ -149,7 +149,7 @@ def shown(test: AcceptanceTest, noted: Iterable[Mapping[str, Any]]) -> Iterator[
 def as_text(exchange: Mapping[str, Any]) -> str:
     """Return a request and its answer as two blocks."""
     answer = "\n".join(filter(None, (str(exchange["status"]), exchange["answer"])))
-    return f"```http\n{exchange['request']}\n```\n\n```http\n{answer}\n```\n"
+    return "\n\n".join(f"```http\n{text}\n```" for text in (exchange["request"], answer) if text) + "\n"
 
 
 def main() -> int:

@@ -19,6 +19,7 @@ import aio_pika
 import pytest
 from redis import Redis
 
+from tests.support.acceptance import Note, noted, noting
 from tests.support.daemon import (
     RPCGW,
     Daemon,
@@ -31,6 +32,7 @@ from tests.support.daemon import (
     parse_log,
     wait_until,
 )
+from tests.support.http import Answer
 from tests.support.hub import hub_at
 from tests.support.rabbit import rabbit
 from tests.support.receiver import Receiver, receiver
@@ -255,11 +257,14 @@ def post(running: Daemon, body: Mapping[str, Any]) -> Any:
     return running.post("/rpc", body, {"Ufo-RPC-Token": TOKEN, "traceparent": "00-9"}).json()
 
 
-def test_deferred(broker: Broker, hooks: Receiver) -> None:
-    """A-RPC-35, A-RPC-60, A-RPC-99: a-RPC-35: a call with a callback goes into the queue; a worker admits it again, runs it, delivers the answer."""
+def test_deferred(broker: Broker, hooks: Receiver, record_property: Note) -> None:
+    """A-RPC-35, A-RPC-60, A-RPC-99: a call with a callback goes into the queue; a worker admits it again, runs it, delivers the answer."""
     callback = f"{hooks.url}/x"
     body = {"jsonrpc": "2.0", "id": 7, "method": "Demo.double"}
-    with daemon(config=config(broker, hooks), plugins={"demo.py": PLUGIN}) as running:
+    with (
+        daemon(config=config(broker, hooks), plugins={"demo.py": PLUGIN}) as running,
+        noting(record_property, running),
+    ):
         answer = post(running, {**body, "params": {"number": 4, "$rpc": {"callback": callback}}})
         assert answer == {"id": 7, "result": {"async": True, "callback": callback}, "jsonrpc": "2.0"}
         assert hooks.received == []
@@ -268,6 +273,7 @@ def test_deferred(broker: Broker, hooks: Receiver) -> None:
             told = consumer.wait_log("job.done")
             assert (told["queue"], told["method"]) == (broker.name, "Demo.double")
             metrics = running.get("/metrics").text
+    record_property("exchange", noted(f"POST {got.path}", (), got.body, Answer(204, (), b"")))
     assert got.json() == {"id": 7, "result": "client-1 queue 8", "jsonrpc": "2.0"}
     assert got.headers["traceparent"] == "00-9"
     for outcome in ("queued", "done"):
@@ -275,7 +281,7 @@ def test_deferred(broker: Broker, hooks: Receiver) -> None:
 
 
 def test_foreign_producers(broker: Broker, hooks: Receiver, place: Path) -> None:
-    """A-RPC-35, A-RPC-41: a-RPC-35, A-RPC-41: whoever may write to the queue can ask for calls, with a token of the group."""
+    """A-RPC-35, A-RPC-41: whoever may write to the queue can ask for calls, with a token of the group."""
     with worker(place, broker.name):
         broker.produce(message("Demo.double", number=5, callback=f"{hooks.url}/x"))
         assert hooks.wait()[0].json()["result"] == "client-1 queue 10"
@@ -380,7 +386,7 @@ def test_cut_at_the_end(broker: Broker, hooks: Receiver) -> None:
             assert hooks.wait()[0].json()["result"] == consumer.process.pid
 
 
-def test_over_a_hub(hooks: Receiver) -> None:
+def test_over_a_hub(hooks: Receiver, record_property: Note) -> None:
     """A-RPC-36: a request on its topic is run by a worker and answered on the other; without a token it is dead."""
     prefix = "https://example.com/rpc/"
     with hub_at("hub-token") as (hub, url, post_update):
@@ -395,12 +401,14 @@ def test_over_a_hub(hooks: Receiver) -> None:
             post_update(f"{prefix}request", message("Demo.double", None, number=3))
             wait_until(lambda: hub.of(f"{prefix}response") and hub.of(f"{prefix}dead"), 20, consumer.log)
     [answer] = hub.of(f"{prefix}response")
+    for update in sorted(hub.updates, key=lambda update: (update.topic, update.data)):
+        record_property("exchange", {"request": f"topic: {update.topic}\n{update.data}", "status": "", "answer": ""})
     assert json.loads(answer.data) == {"id": 7, "result": "client-1 queue 6", "jsonrpc": "2.0"}
     assert json.loads(hub.of(f"{prefix}dead")[0].data)["reason"] == "refused: no token"
 
 
 def test_an_unknown_queue(redis_url: str) -> None:
-    """A-RPC-99: a-RPC-99: a name that is no queue is a mistake on the command line, and the queues that there are get named."""
+    """A-RPC-99: a name that is no queue is a mistake on the command line, and the queues that there are get named."""
     settings = f"ufo_json_rpc: {{security: {{protected_api: false}}, async: {{orders: '{redis_url}'}}}}"
     with folder(config=settings) as place:
         done = cli("worker", "order", "-c", "gateway.yaml", cwd=place)

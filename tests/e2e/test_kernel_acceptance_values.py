@@ -137,9 +137,30 @@ class Kept:
         note("in_dev")
         return 1
 
+    @rpc.cache(ttl=60)
+    async def one(self, key: str = "") -> int:
+        note("one", key=key)
+        return len(notes_of("one"))
+
+    @rpc.cache(ttl=60)
+    async def other(self) -> int:
+        note("other")
+        return len(notes_of("other"))
+
     async def uncached(self) -> int:
         note("uncached")
         return 1
+
+
+@rpc.procedure("Writes")
+class Writes:
+    @rpc.invalidates("Kept.one", "Kept.other", warm_up=True)
+    async def all(self, fail: bool = False) -> None:
+        if fail:
+            raise rpc.RuntimeFault("no")
+
+    @rpc.invalidates("Kept.one", by="key")
+    async def some(self, key: str) -> None: ...
 
 
 @rpc.procedure("Kept", version=2)
@@ -224,9 +245,30 @@ def enrich(happened):
 
 EVENTS = (rpc.RequestReceived, rpc.PreExecute, rpc.PreResponse, rpc.PostExecute, rpc.PostResponse)
 plugin = rpc.Plugin(
-    procedures=[Fail, Give, Kept, Kept2, Types, Rules, Seen],
+    procedures=[Fail, Give, Kept, Kept2, Writes, Types, Rules, Seen],
     listeners=[*map(watching, EVENTS), replace, enrich],
 )
+"""
+TWINS = """
+import dataclasses
+
+import rpcgw as rpc
+
+
+def made(field):
+    return dataclasses.make_dataclass("Twin", [(field, int)], namespace={"__module__": f"twins.{field}"})
+
+
+One, Two = made("a"), made("b")
+
+
+@rpc.procedure("Twins")
+class Twins:
+    def one(self, twin: One) -> int:
+        return twin.a
+
+    def two(self, twin: Two) -> int:
+        return twin.b
 """
 CONFIG: dict[str, Any] = {
     "ufo_json_rpc": {"security": {"protected_api": False}, "docs": {"async_dsn_info": False}},
@@ -241,7 +283,7 @@ ROUTES = {
 @pytest.fixture(scope="module")
 def running() -> Iterator[Daemon]:
     """Whatever can be given, taken and raised."""
-    with daemon(config=CONFIG, routes=ROUTES, plugins={"values.py": PLUGIN}) as made:
+    with daemon(config=CONFIG, routes=ROUTES, plugins={"values.py": PLUGIN, "twins.py": TWINS}) as made:
         yield made
 
 
@@ -467,7 +509,7 @@ def test_where_it_is_not_in_use(record_property: Note) -> None:
 
 def test_what_tells_results_apart(served: Daemon) -> None:
     """A-RPC-80: version, group and parameters; not the order of members, nor whether a default was sent, nor how."""
-    other = [
+    other: list[dict[str, Any]] = [
         {"list": [1, 2]},
         {"list": [2, 1]},
         {"list": "[1,2]"},
@@ -483,6 +525,20 @@ def test_what_tells_results_apart(served: Daemon) -> None:
     assert {ask(served, "Kept.minute", params)["result"] for params in same} == {results[3]}
     assert ask(served, "Kept.minute", other[0], "/rpc/v2")["result"] == "of version 2"
     assert ask(served, "Kept.minute", {**other[0], "$rpc": {"timeout": 20, "rayId": "x"}})["result"] == results[0]
+
+
+def test_what_another_class_drops(served: Daemon) -> None:
+    """A-RPC-83: its success drops what it names, and makes it anew; its failure drops nothing."""
+    first = [ask(served, f"Kept.{name}")["result"] for name in ("one", "other")]
+    ask(served, "Writes.all", {"fail": True})
+    assert [ask(served, f"Kept.{name}")["result"] for name in ("one", "other")] == first == [1, 1]
+    ask(served, "Writes.all")
+    wait_for_notes(served, 2, "one", key="")
+    wait_for_notes(served, 2, "other")
+    assert [ask(served, f"Kept.{name}")["result"] for name in ("one", "other")] == [2, 2]
+    assert ask(served, "Kept.one", {"key": "a"})["result"] == 3
+    ask(served, "Writes.some", {"key": "a"})
+    assert [ask(served, "Kept.one", params)["result"] for params in ({"key": "a"}, {})] == [4, 2]
 
 
 # -- schemas
@@ -529,6 +585,21 @@ def test_the_table_of_types(served: Daemon) -> None:
     }
     point = components["Point"]
     assert (point["type"], point["required"], point["properties"]["y"]["default"]) == ("object", ["x"], 0.5)
+
+
+def test_classes_of_one_name(served: Daemon) -> None:
+    """A-RPC-92: of two classes with one name each has a component of its own, and each is checked by its own."""
+    document = served.get("/rpc").json()
+    references = {
+        method["name"]: method["params"][0]["schema"]["$ref"].rpartition("/")[2]
+        for method in document["methods"]
+        if method["name"] in ("Twins.one", "Twins.two")
+    }
+    components = document["components"]["schemas"]
+    assert references["Twins.one"] != references["Twins.two"]
+    assert [list(components[references[name]]["properties"]) for name in ("Twins.one", "Twins.two")] == [["a"], ["b"]]
+    assert ask(served, "Twins.one", {"twin": {"a": 1}})["result"] == 1
+    assert ask(served, "Twins.two", {"twin": {"a": 1}})["error"]["data"]["extra"] == {"twin.b": ["is required"]}
 
 
 RULES: dict[str, tuple[dict[str, Any], Any]] = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import threading
 import time
@@ -17,6 +18,7 @@ from typing import Any
 import pytest
 
 from tests.e2e.kernel_plugin import Notes, call, kernel_daemon, result, shared_pool
+from tests.support.acceptance import Note, noting
 from tests.support.daemon import Daemon, wait_until
 
 CALLS = 24
@@ -32,8 +34,12 @@ class Site:
         self.notes = notes
 
 
+PROCESS = ((re.compile(r'(?<="result":)\d+'), "<process>"),)
+"""What differs from run to run: who answered."""
+
+
 @pytest.fixture(scope="module", params=["two workers on files", "two daemons on Redis"])
-def site(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+def running(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     """One host with two workers over the file pool, and two hosts over one Redis."""
     notes = Notes(tmp_path_factory.mktemp("notes"))
     with ExitStack() as stack:
@@ -43,6 +49,13 @@ def site(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
             shared = stack.enter_context(shared_pool(request.getfixturevalue("redis_port")))
             daemons = [stack.enter_context(kernel_daemon(notes, pool=shared)) for _ in range(2)]
         yield Site(daemons, notes)
+
+
+@pytest.fixture
+def site(running: Site, record_property: Note) -> Iterator[Site]:
+    """The same, overheard."""
+    with noting(record_property, *running.daemons, words=PROCESS):
+        yield running
 
 
 @pytest.fixture

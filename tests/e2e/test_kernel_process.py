@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 
 from tests.e2e.kernel_plugin import SOURCE, Notes, message
+from tests.support.acceptance import Note, run_noted
 from tests.support.daemon import RPCGW, clean_environment, cli, folder
 
 ROUTES = {
@@ -65,9 +67,11 @@ BODIES = [
 
 
 @pytest.mark.parametrize(("body", "expected"), BODIES)
-def test_answers(place: Path, body: str, expected: Any) -> None:
+def test_answers(place: Path, body: str, expected: Any, record_property: Note) -> None:
     """A-RPC-98: a request or a batch is answered as JSON, and the status is 0."""
-    assert process(place, body) == (0, expected, "")
+    code, answer, said = process(place, body)
+    run_noted(record_property, f"rpcgw process '{body}'", code, json.dumps(answer))
+    assert (code, answer, said) == (0, expected, "")
 
 
 ERRORS = [
@@ -82,9 +86,10 @@ ERRORS = [
 
 
 @pytest.mark.parametrize(("arguments", "code"), ERRORS)
-def test_errors(place: Path, arguments: list[str], code: int) -> None:
+def test_errors(place: Path, arguments: list[str], code: int, record_property: Note) -> None:
     """A-RPC-98: an error is an answer: JSON on standard output, the status 0."""
     status, answer, _ = process(place, *arguments, WRONG="not it")
+    run_noted(record_property, f"rpcgw process {shlex.join(arguments)}", status, json.dumps(answer))
     assert (status, answer["error"]["code"]) == (0, code)
 
 

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import hmac
+import re
+import socket
+import threading
 import time
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from tests.support.acceptance import Note, noting
+from tests.support.acceptance import Note, noted, noting
 from tests.support.daemon import Daemon, daemon, wait_until
+from tests.support.http import Answer
 from tests.support.receiver import Receiver, receiver
 
 SECRET = "0123456789abcdef"
+SIGNED = ((re.compile(r"t=\d+,v1=[0-9a-f]+"), "t=<moment>,v1=<signature>"),)
 PLUGIN = """
 import asyncio
 import pathlib
@@ -92,8 +98,8 @@ def call(
     return answer.json() if answer.body else answer.status
 
 
-def test_delivered(running: Daemon, served: Receiver) -> None:
-    """A-RPC-33, A-RPC-34: a-RPC-33, A-RPC-34: answered at once; then POSTed with JSON headers, tracing fields, a signature, nothing else."""
+def test_delivered(running: Daemon, served: Receiver, record_property: Note) -> None:
+    """A-RPC-33, A-RPC-34: answered at once; then POSTed with JSON headers, tracing fields, a signature, nothing else."""
     callback = f"{served.url}/hooks/a?b=c"
     assert call(running, callback, number=21) == {
         "id": 7,
@@ -103,6 +109,7 @@ def test_delivered(running: Daemon, served: Receiver) -> None:
     [got] = served.wait()
     assert got.path == "/hooks/a?b=c"
     assert got.body == b'{"id":7,"result":42,"jsonrpc":"2.0"}'
+    record_property("exchange", noted(f"POST {got.path}", got.headers.items(), got.body, Answer(204, (), b""), SIGNED))
     moment, signature = (part.partition("=")[2] for part in got.headers.pop("rpcgw-signature").split(","))
     expected = hmac.new(SECRET.encode(), moment.encode() + b"." + got.body, hashlib.sha256).hexdigest()
     assert hmac.compare_digest(signature, expected)
@@ -119,7 +126,7 @@ def test_delivered(running: Daemon, served: Receiver) -> None:
 
 
 def test_errors_are_delivered(running: Daemon, served: Receiver) -> None:
-    """A-RPC-33: a-RPC-33: a method's error and a refusal of its parameters are envelopes like any other."""
+    """A-RPC-33: a method's error and a refusal of its parameters are envelopes like any other."""
     call(running, f"{served.url}/hooks/", "Demo.fail", identifier=1)
     call(running, f"{served.url}/hooks/", number="x", identifier=2)
     codes = {got.json()["id"]: got.json()["error"]["code"] for got in served.wait(2)}
@@ -137,7 +144,7 @@ def test_errors_are_delivered(running: Daemon, served: Receiver) -> None:
     ],
 )
 def test_refused(running: Daemon, served: Receiver, callback: str | None) -> None:
-    """A-RPC-29: a-RPC-29: a callback that must not be used is -32602 with its path, and the call is not run."""
+    """A-RPC-29: a callback that must not be used is -32602 with its path, and the call is not run."""
     error = call(running, callback and callback.format(url=served.url), number=1)["error"]  # type: ignore[arg-type]  # null is a case
     assert (error["code"], list(error["data"]["extra"])) == (-32602, ["[params][$rpc][callback]"])
     assert served.received == []
@@ -169,7 +176,7 @@ def test_tried_again(running: Daemon, served: Receiver) -> None:
 
 
 def test_not_followed(running: Daemon, served: Receiver) -> None:
-    """A-RPC-34: a-RPC-34: a redirect is not followed; what is no 2xx is told to the operator."""
+    """A-RPC-34: a redirect is not followed; what is no 2xx is told to the operator."""
     served.answers = [307]
     call(running, f"{served.url}/hooks/", number=1)
     told = running.wait_log("webhook.failed")
@@ -222,3 +229,48 @@ def test_drained(served: Receiver) -> None:
         gate.touch()
         assert running.process.wait(20) == 0
         assert served.wait()[0].json()["result"] == str(gate)
+
+
+@contextlib.contextmanager
+def slow_receiver(said: bytes) -> Iterator[str]:
+    """Take what comes, and answer with a letter each second; the URL."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        ended = threading.Event()
+
+        def answer() -> None:
+            with contextlib.suppress(OSError):
+                connection, _ = server.accept()
+                with connection:
+                    connection.recv(65536)
+                    for at in range(len(said)):
+                        if ended.wait(1):
+                            return
+                        connection.sendall(said[at : at + 1])
+                    ended.wait(30)
+
+        thread = threading.Thread(target=answer)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.getsockname()[1]}"
+        finally:
+            ended.set()
+            thread.join()
+
+
+def test_slow_receivers(record_property: Note) -> None:
+    """A-RPC-34: one that says nothing has 10 seconds, one that says something every second 15 in all."""
+    with slow_receiver(b"") as silent, slow_receiver(b"HTTP/1.1 200 OK\r\n" * 2) as slow:
+        jobs = {"retries": 0, "webhooks": {"allow": [f"{silent}/", f"{slow}/"]}}
+        settings = {"ufo_json_rpc": {"security": {"protected_api": False}}, "jobs": jobs}
+        with daemon(config=settings, plugins={"demo.py": PLUGIN}) as running, noting(record_property, running):
+            begun = time.monotonic()
+            for url in (slow, silent):
+                assert call(running, f"{url}/", number=1)["result"]["async"] is True
+            running.wait_log("webhook.failed")
+            first = time.monotonic() - begun
+            running.wait_log("webhook.failed", count=2)
+            second = time.monotonic() - begun
+            hosts = [line["host"] for line in running.logs("webhook.failed")]
+    assert hosts == [silent.removeprefix("http://"), slow.removeprefix("http://")]
+    assert 9.5 < first < 13
+    assert 14.5 < second < 18
