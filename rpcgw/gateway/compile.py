@@ -12,7 +12,7 @@ from rpcgw.config.loading import Loaded
 from rpcgw.config.settings import Settings
 from rpcgw.gateway.endpoints import serve
 from rpcgw.gateway.model import Gateway
-from rpcgw.gateway.plugins import Imported, quarantine_problems, reports, runtimes
+from rpcgw.gateway.plugins import Imported, quarantine_problems, reports, runtimes, validators
 from rpcgw.gateway.protection import protection_problems
 from rpcgw.gateway.webhooks import webhook_policy
 from rpcgw.gateway.wording import wording
@@ -42,8 +42,8 @@ def compile_gateway(loaded: Loaded, imported: Imported, plugin_catalogues: Layer
         [part for plugin in running for part in plugin.converters],
     )
     texts = wording([loaded.catalogues, *plugin_catalogues], settings.translations.default_locale)
-    validators = {name: known for plugin in imported.loaded for name, known in plugin.plugin.validators.items()}
-    served, wrong_endpoints = serve(settings, table, texts, validators)
+    known_tokens, wrong_validators = validators(imported)
+    served, wrong_endpoints = serve(settings, table, texts, known_tokens)
     listeners, wrong_listeners = compile_listeners(
         listener for plugin in imported.loaded for listener in plugin.plugin.listeners
     )
@@ -56,7 +56,8 @@ def compile_gateway(loaded: Loaded, imported: Imported, plugin_catalogues: Layer
         *wrong_endpoints,
         *wrong_listeners,
         *wrong_webhooks,
-        *protection_problems(settings, validators),
+        *wrong_validators,
+        *protection_problems(settings, known_tokens),
         *_unknown_names(settings, table),
     ]
     if errors(problems):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from rpcgw.api.plugin import TokenValidator
 from rpcgw.api.problems import Place, Problem
 from rpcgw.config.settings import PluginSettings
 from rpcgw.discovery.found import Candidate, LoadedPlugin, Quarantined
@@ -54,6 +55,19 @@ def runtimes(imported: Imported, settings: PluginSettings) -> tuple[tuple[Plugin
             PluginRuntime(plugin.name, tuple(brought.procedures), brought.lifespan, value, tuple(brought.converters))
         )
     return tuple(made), problems
+
+
+def validators(imported: Imported) -> tuple[dict[str, TokenValidator], list[Problem]]:
+    """What plugins know of tokens, by the names that the configuration calls it by."""
+    known: dict[str, tuple[LoadedPlugin, TokenValidator]] = {}
+    problems: list[Problem] = []
+    for plugin in imported.loaded:
+        for name, validator in plugin.plugin.validators.items():
+            other, _ = known.setdefault(name, (plugin, validator))
+            if other is not plugin:
+                text = f"two plugins bring a validator {name!r}: {plugin.name!r} and {other.name!r}"
+                problems.append(Problem(Place(plugin.candidate.location), "validator-name", text, "rename one of them"))
+    return {name: validator for name, (_, validator) in known.items()}, problems
 
 
 def _report(candidate: Candidate, refused: Quarantined | None = None) -> PluginReport:

@@ -324,6 +324,14 @@ def test_a_validator_that_nobody_has(record_property: Note) -> None:
     assert refused.about("plugins bring: keys")
 
 
+def test_two_validators_of_one_name() -> None:
+    """A-RPC-42: nobody can say which of the two is meant, so nothing starts."""
+    plugin = "import rpcgw as rpc\nplugin = rpc.Plugin(validators={'keys': lambda token: None})\n"
+    refused = refusal(config=CONFIG, routes=ROUTES, plugins={"demo.py": PLUGIN, "other.py": plugin})
+    assert refused.code == 78
+    assert refused.about("validator-name", "'keys'", "'demo'", "'other'")
+
+
 def test_the_command_line_shows_a_token(record_property: Note) -> None:
     """A-RPC-41: `rpcgw process` takes it from a variable, so that no list of processes shows it."""
     message = json.dumps({"id": 1, "method": "Demo.who"})
