@@ -109,7 +109,7 @@ $(CLIENTS_OK): .cache/clients/%/.ready: requirements/%.lock
 	@$(SETUP) venv .cache/clients/$* $<
 	@touch $@
 
-$(WHEELS_OK): requirements/runtime.lock requirements/pipx.lock $(VENV_OK)
+$(WHEELS_OK): requirements/runtime.lock requirements/pipx.lock | $(VENV_OK)
 	@echo "setup: wheels"
 	@$(SETUP) wheels .cache/wheels requirements/runtime.lock requirements/pipx.lock
 	@touch $@

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -37,7 +39,7 @@ def test_a_missing_redis_is_named_with_what_to_install(tmp_path: Path) -> None:
 def test_an_unknown_command_names_the_known_ones(tmp_path: Path) -> None:
     """A wrong word is answered with the right ones."""
     done = setup("everything", path=str(tmp_path))
-    assert (done.returncode, done.stderr) == (1, "setup: one of venv, node, npm, redis is wanted\n")
+    assert (done.returncode, done.stderr) == (1, "setup: one of venv, wheels, node, npm, redis is wanted\n")
 
 
 @pytest.mark.parametrize(("said", "version"), SAID)
@@ -48,3 +50,12 @@ def test_nodes_version_is_read_from_what_it_says(said: str, version: tuple[int, 
     node.chmod(0o755)
     assert node_version(str(node)) == version
     assert (node_version(str(node)) >= OLDEST_NODE) == (version[0] >= 22)
+
+
+def test_what_a_user_installs_is_locked() -> None:
+    """Each dependency of the project is in the lock that an installation without a network is made from."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    lock = (ROOT / "requirements" / "runtime.lock").read_text("utf-8")
+    locked = {line.partition("==")[0] for line in lock.splitlines() if "==" in line}
+    wanted = {re.split(r"[\s<>=!~;\[]", requirement, maxsplit=1)[0] for requirement in project["dependencies"]}
+    assert not wanted - locked
