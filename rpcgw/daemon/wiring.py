@@ -10,6 +10,7 @@ from functools import partial
 from itertools import chain
 from pathlib import Path
 
+from rpcgw.adapters.pages.files import pages
 from rpcgw.adapters.telemetry.log import Log
 from rpcgw.api.errors import ConfigError
 from rpcgw.api.problems import Place, Problem
@@ -21,7 +22,7 @@ from rpcgw.daemon.options import Needs, Options
 from rpcgw.daemon.revocations import REVOCATIONS, SharedRevocations
 from rpcgw.daemon.runtime import Runtime, open_runtime
 from rpcgw.daemon.telemetry import metrics_directory, worker_telemetry
-from rpcgw.endpoints import documents, mcp, postman, rpc
+from rpcgw.endpoints import console, documents, mcp, postman, rpc
 from rpcgw.endpoints.cancellations import Cancellations, Marks
 from rpcgw.endpoints.deferred import Deferral
 from rpcgw.endpoints.sessions import Sessions
@@ -155,6 +156,7 @@ def entrances(runtime: Runtime, revocations: Revocations, deferral: Deferral | N
             documents.entrances(route.publication, route.readers, runtime.clock, runtime.observer)
             for route in gateway.mcp
         ),
+        *console.entrances(gateway, pages(), runtime.clock, runtime.observer),
     ]
 
 

@@ -1,0 +1,1 @@
+"""Pages: templates rendered by jinja2, and the files beside them."""

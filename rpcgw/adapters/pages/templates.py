@@ -1,0 +1,28 @@
+"""jinja2's home: a template and its values -> the bytes of a page. All is escaped; what is missing is an error."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from rpcgw.adapters.pages.files import ROOT
+
+
+@lru_cache(maxsize=1)
+def _environment() -> Environment:
+    return Environment(
+        loader=FileSystemLoader(ROOT / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+    )
+
+
+def render(template: str, values: Mapping[str, Any]) -> bytes:
+    """The page."""
+    return _environment().get_template(template).render(values).encode()
