@@ -11,7 +11,7 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
 
@@ -41,11 +41,12 @@ def run(options: Options) -> int:
     """Serve until told to stop; the exit code: 0 after a stop, 78 where the configuration is at fault, else 1."""
     lines = Lines("console")
     handed = [socket.socket(fileno=int(number)) for number in os.environ.pop(LISTENERS, "").split(",") if number]
+    watch = Watch((_here(options),))
     compiled, problems = check(options)
     for line in report(problems, colour=sys.stderr.isatty()):
         _print(line)
     if compiled is None:
-        return MISCONFIGURED
+        return _until_mended(handed, watch) if handed else MISCONFIGURED
     try:
         listeners = handed or [listen(address) for address in compiled.needs.bind]
     except CannotListen as error:
@@ -59,6 +60,39 @@ def run(options: Options) -> int:
     return OK if code is None else code
 
 
+def _until_mended(listeners: Sequence[socket.socket], watch: Watch) -> int:
+    """Files changed once more since the trial, and not for the better: whoever edits them is about to mend that."""
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        changed = runner.run(_changed(watch))
+    if changed:
+        _start_anew(listeners)
+    forget(listeners)
+    return OK
+
+
+async def _changed(watch: Watch) -> bool:
+    """Whether files have changed, or somebody asks for a reload. False: stop."""
+    loop, stop, told = asyncio.get_running_loop(), asyncio.Event(), asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+    loop.add_signal_handler(signal.SIGHUP, told.set)
+    await _first(stop.wait(), told.wait(), watch.changed())
+    return not stop.is_set()
+
+
+async def _first(*waits: Coroutine[None, None, object]) -> None:
+    """Until one of them has ended; the others are given up."""
+    tasks = [asyncio.create_task(wait) for wait in waits]
+    await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _here(options: Options) -> str:
+    return str(Path(options.config).resolve().parent)
+
+
 class Dev:
     """One run of the gateway, between two changes."""
 
@@ -67,8 +101,7 @@ class Dev:
         self._compiled = compiled
         self._lines = lines
         needs = compiled.needs
-        here = str(Path(options.config).resolve().parent)
-        self._watch = Watch(needs.watched or (here,), [needs.state_dir])
+        self._watch = Watch(needs.watched or (_here(options),), [needs.state_dir])
         self._told = asyncio.Event()
         self._stop = asyncio.Event()
 
@@ -112,13 +145,7 @@ class Dev:
     async def _until_told(self) -> bool:
         """Whether to start anew: files have changed for something that can serve. False: stop."""
         while True:
-            waits = [
-                asyncio.create_task(wait) for wait in (self._stop.wait(), self._told.wait(), self._watch.changed())
-            ]
-            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
-            for task in waits:
-                task.cancel()
-            await asyncio.gather(*waits, return_exceptions=True)
+            await _first(self._stop.wait(), self._told.wait(), self._watch.changed())
             self._told.clear()
             if self._stop.is_set():
                 return False

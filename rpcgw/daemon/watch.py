@@ -12,6 +12,7 @@ from watchfiles import Change, DefaultFilter, awatch
 
 SUFFIXES = frozenset({".yaml", ".yml", ".py", ".toml", ".json", ".example"})
 DEBOUNCE_MS = 100
+SETTLED_MS = 300
 
 Contents = Mapping[str, str]
 """SHA-256 by path."""
@@ -37,16 +38,23 @@ class Watch:
     async def changed(self) -> None:
         """Return once any content differs from what it was at first, or at the last return."""
         stop = asyncio.Event()
+        settled = False
         try:
             # Directories, not files, are watched: a file that an editor replaces stays watched.
-            async for _ in awatch(
+            async for changes in awatch(
                 *self._directories(),
                 watch_filter=self._filter,
                 debounce=DEBOUNCE_MS,
                 step=20,
                 stop_event=stop,
                 recursive=False,
+                rust_timeout=SETTLED_MS,
+                yield_on_timeout=True,
             ):
+                if settled and not changes:
+                    continue
+                # Of what changed before the watch stood nobody is told: once it stands, look for oneself.
+                settled = True
                 if (now := self.contents()) != self._before:
                     self._before = now
                     return

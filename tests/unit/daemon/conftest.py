@@ -28,7 +28,13 @@ class Daemon:
     """One daemon: its configuration, its process, and the lines that it has logged."""
 
     def __init__(
-        self, home: Path, settings: dict[str, Any], *, dev: bool = False, environment: dict[str, str] | None = None
+        self,
+        home: Path,
+        settings: dict[str, Any],
+        *,
+        dev: bool = False,
+        environment: dict[str, str] | None = None,
+        inherited: tuple[int, ...] = (),
     ) -> None:
         self.config = home / "gateway.json"
         self.journal = home / "journal"
@@ -42,6 +48,7 @@ class Daemon:
                 stderr=log,
                 env={**os.environ, "PYTHONPATH": paths, **(environment or {})},
                 process_group=0,
+                pass_fds=inherited,
             )
 
     def configure(self, **settings: Any) -> None:
@@ -116,10 +123,16 @@ def start(tmp_path: Path) -> Iterator[Callable[..., Daemon]]:
     """Starts daemons; none of them outlives the test."""
     started: list[Daemon] = []
 
-    def make(*, dev: bool = False, environment: dict[str, str] | None = None, **settings: Any) -> Daemon:
+    def make(
+        *,
+        dev: bool = False,
+        environment: dict[str, str] | None = None,
+        inherited: tuple[int, ...] = (),
+        **settings: Any,
+    ) -> Daemon:
         home = tmp_path / f"daemon{len(started)}"
         home.mkdir()
-        started.append(Daemon(home, settings, dev=dev, environment=environment))
+        started.append(Daemon(home, settings, dev=dev, environment=environment, inherited=inherited))
         return started[-1]
 
     yield make

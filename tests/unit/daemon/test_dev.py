@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import signal
+import socket
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from rpcgw.daemon.dev import LISTENERS
 from rpcgw.daemon.watch import Watch
 
 
@@ -54,6 +56,19 @@ def test_a_mistake_at_the_start_is_78(start: Callable[..., Any]) -> None:
     assert "error[broken] this is wrong" in daemon.text
 
 
+def test_a_mistake_made_while_it_starts_anew_is_waited_out(start: Callable[..., Any]) -> None:
+    """A second edit that comes between the check and the new start does not end the server: it serves once mended."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        handed, port = listener.fileno(), listener.getsockname()[1]
+        environment = {LISTENERS: str(handed)}
+        daemon = start(dev=True, broken="this is wrong", environment=environment, inherited=(handed,))
+        daemon.until(lambda: "error[broken] this is wrong" in daemon.text, "problem")
+        daemon.configure(tag="mended")
+        daemon.until(lambda: " ready " in daemon.text, "line ready")
+        assert daemon.call(port=port)["tag"] == "mended"
+        assert daemon.stop() == 0
+
+
 def test_ctrl_c_ends_it(start: Callable[..., Any]) -> None:
     """Without a traceback, with 0."""
     daemon = start(dev=True)
@@ -81,3 +96,13 @@ async def test_only_a_change_of_content_counts(tmp_path: Path) -> None:
             (tmp_path / "new.yaml").touch()
             await asyncio.sleep(0.05)
     assert set(watch.contents()) == {str(tmp_path / "gateway.yaml"), str(tmp_path / "new.yaml")}
+
+
+async def test_a_change_before_the_watch_stands_is_seen(tmp_path: Path) -> None:
+    """The system tells only of what comes after; an edit in the first moments is no lost one."""
+    source = tmp_path / "a.py"
+    source.write_text("before = 1")
+    watch = Watch([str(tmp_path)])
+    source.write_text("after = 1")
+    async with asyncio.timeout(20):
+        await watch.changed()
