@@ -27,6 +27,7 @@ help: ## say what there is to do
 setup: ## fetch everything that the daemon and its tests need, into .venv and .cache
 	@$(MAKE) -s -j2 $(VENV_OK) $(CLIENTS_OK) $(NODE_OK) $(WHEELS_OK) $(PIPX_OK)
 	@$(SETUP) redis
+	@$(SETUP) chromium
 
 .PHONY: serve
 serve: $(VENV_OK) ## serve the example: the address is in the log
@@ -71,6 +72,10 @@ contract-mutants: setup ## see that each clause's tests turn red when the clause
 .PHONY: acceptance
 acceptance: setup ## run the tests of docs/acceptance/ and write docs/acceptance.md: what was sent, what came back
 	@.venv/bin/python -m scripts.acceptance $(ARGS)
+
+.PHONY: screenshots
+screenshots: setup ## take pictures of the pages that the example serves, into .cache/screenshots
+	@.venv/bin/python -m scripts.screenshots
 
 .PHONY: conformance
 conformance: setup ## run the official MCP conformance suite, against a daemon of its own or URL=http://localhost:...

@@ -20,7 +20,7 @@ async def take(chromium: Browser, url: str, window: str) -> None:
     overview = await chromium.open(url + "/", width=width, scheme=scheme, language=language)
     (FOLDER / f"overview-{window}.png").write_bytes(await overview.picture())
     console = await chromium.open(f"{url}/console/internal", width=width, scheme=scheme, language=language)
-    await called(console)
+    await called(console, values={"query": "le", "limit": "2"})
     (FOLDER / f"console-{window}.png").write_bytes(await console.picture())
 
 

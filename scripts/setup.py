@@ -5,6 +5,7 @@
     setup.py npm DIRECTORY SOURCE NODE           an npm folder made from SOURCE's package-lock.json
     setup.py wheels DIRECTORY LOCK ...           the wheels of locks, for an installation without a network
     setup.py redis                               a redis-server on the PATH
+    setup.py chromium                            a Chromium on the PATH
 
 It runs under the system's Python, before anything is installed: the standard library only. What is missing and cannot
 be fetched ends it with one line that says what to install.
@@ -72,7 +73,14 @@ def download_wheels(directory: str, *locks: str) -> None:
     """Put exactly the wheels of locks into a folder, by the pip of `.venv`."""
     shutil.rmtree(directory, ignore_errors=True)
     pip = [str(ROOT / ".venv" / "bin" / "python"), "-m", "pip", "--disable-pip-version-check", "download", "-qq"]
-    run(*pip, "--require-hashes", "--only-binary=:all:", "--dest", directory, *(f"--requirement={lock}" for lock in locks))
+    run(
+        *pip,
+        "--require-hashes",
+        "--only-binary=:all:",
+        "--dest",
+        directory,
+        *(f"--requirement={lock}" for lock in locks),
+    )
 
 
 def works(python: Path) -> bool:
@@ -122,12 +130,19 @@ def find_redis() -> None:
         install_from_debian("redis-server", "redis-server, which the tests start,")
 
 
+def find_chromium() -> None:
+    """See that there is a browser for the tests of pages."""
+    if not any(shutil.which(name) for name in ("chromium", "chromium-browser", "google-chrome")):
+        install_from_debian("chromium", "Chromium, in which the tests open pages,")
+
+
 COMMANDS: dict[str, Callable[..., None]] = {
     "venv": make_venv,
     "wheels": download_wheels,
     "node": find_node,
     "npm": install_npm,
     "redis": find_redis,
+    "chromium": find_chromium,
 }
 
 
