@@ -196,9 +196,21 @@
     return box;
   }
 
+  // The error that a tool's result tells of, where it is one of the gateway's: `{code, message, data}` as text.
+  function toldBy(result) {
+    for (const block of Array.isArray(result.content) ? result.content : []) {
+      try {
+        const told = JSON.parse(block.text);
+        if (told !== null && Number.isInteger(told.code) && typeof told.message === "string") return told;
+      } catch {
+        continue;
+      }
+    }
+    return null;
+  }
+
   function images(result) {
-    const blocks = Array.isArray(result && result.content) ? result.content : [];
-    return blocks
+    return (surfaceIsMcp(result) ? result.content : [])
       .filter((block) => block.type === "image" && /^image\/[a-z+.-]+$/.test(block.mimeType))
       .map((block) => {
         const image = document.createElement("img");
@@ -220,29 +232,49 @@
       outcome.append(explain(reply.status, known, method));
       return;
     }
-    if (refused) outcome.append(element("p", say("tool_error")));
     const result = value.result;
-    const structured = result && result.structuredContent;
-    const shown = element("pre", structured === undefined || refused ? shownResult(result, text) : pretty(JSON.stringify(structured)), "result");
+    if (refused) {
+      outcome.append(element("p", say("tool_error")));
+      const told = toldBy(result);
+      if (told) {
+        outcome.append(explain(reply.status, told, method));
+        return;
+      }
+    }
+    const shown = element("pre", shownResult(result, text), "result");
     shown.tabIndex = 0;
     outcome.append(shown, ...images(result));
   }
 
-  // Over MCP the text of the content is what a person wants to see; over JSON-RPC the result, digit by digit.
+  // The text of a member of a JSON object, digit by digit; "" where there is none.
+  function memberOf(text, name) {
+    let depth = 0;
+    let start = -1;
+    let key = "";
+    for (const match of text.matchAll(/"(?:[^"\\]|\\.)*"|[{}[\],:]/g)) {
+      const part = match[0];
+      if (part === "{" || part === "[") depth += 1;
+      else if (part === "}" || part === "]") depth -= 1;
+      if (start >= 0 && ((depth === 1 && part === ",") || depth === 0)) return text.slice(start, match.index).trim();
+      if (start < 0 && depth === 1 && part === ":" && key === JSON.stringify(name)) start = match.index + 1;
+      else if (depth === 1) key = part;
+    }
+    return "";
+  }
+
+  // Over MCP the structured result, else the text of the content; over JSON-RPC the result.
   function shownResult(result, text) {
-    if (result && Array.isArray(result.content)) {
+    const whole = memberOf(text, "result");
+    if (surfaceIsMcp(result)) {
+      const structured = memberOf(whole, "structuredContent");
       const texts = result.content.filter((block) => block.type === "text").map((block) => readable(block.text));
+      if (structured && result.isError !== true) return pretty(structured);
       if (texts.length) return texts.join("\n\n");
     }
-    const at = text.match(/^\s*\{\s*"jsonrpc"\s*:\s*"2\.0"\s*,\s*"result"\s*:/) ? text.indexOf('"result"') : -1;
-    const rest = at < 0 ? "" : text.slice(text.indexOf(":", at) + 1).replace(/,\s*"id"\s*:[^,{}[\]]*\}\s*$/, "");
-    try {
-      JSON.parse(rest);
-      return pretty(rest);
-    } catch {
-      return pretty(JSON.stringify(result));
-    }
+    return pretty(whole);
   }
+
+  const surfaceIsMcp = (result) => result !== null && typeof result === "object" && Array.isArray(result.content) && "resultType" in result;
 
   async function call(method) {
     const args = argumentsOf(method, true);
