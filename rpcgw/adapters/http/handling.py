@@ -143,6 +143,7 @@ class Handling:
 
     async def _write(self, request: web.Request, reply: Reply) -> web.StreamResponse:
         """Hand the answer to aiohttp, or write it here where something is to happen once the bytes are out."""
+        self._report("request", endpoint=self._entrance.name, status=str(reply.status))
         headers, body = self._fields(reply.headers), reply.body
         response: web.StreamResponse
         if isinstance(body, bytes):

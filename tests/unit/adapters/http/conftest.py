@@ -78,12 +78,15 @@ class Client:
 
 
 class Served:
-    """A door, its address, and what it reported."""
+    """A door, its address, the requests that it counted, and what else it reported."""
 
-    def __init__(self, door: Door, port: int, events: list[tuple[str, dict[str, Any]]]) -> None:
+    def __init__(
+        self, door: Door, port: int, events: list[tuple[str, dict[str, Any]]], requests: list[dict[str, Any]]
+    ) -> None:
         self.door = door
         self.port = port
         self.events = events
+        self.requests = requests
         self._clients: list[Client] = []
 
     async def connect(self) -> Client:
@@ -143,9 +146,13 @@ async def serve() -> AsyncIterator[Callable[..., Any]]:
         *entrances: Entrance, parts: Sequence[Part] = (), scrape: Scrape | None = None, keep_alive: float = 75.0
     ) -> Served:
         events: list[tuple[str, dict[str, Any]]] = []
+        requests: list[dict[str, Any]] = []
 
         def report(name: str, /, **fields: Any) -> None:
-            events.append((name, fields))
+            if name == "request":
+                requests.append(fields)
+            else:
+                events.append((name, fields))
 
         async def state() -> Sequence[Part]:
             return parts
@@ -160,7 +167,7 @@ async def serve() -> AsyncIterator[Callable[..., Any]]:
         listener = socket.create_server(("127.0.0.1", 0))
         port = listener.getsockname()[1]
         await door.open([listener])
-        opened.append(Served(door, port, events))
+        opened.append(Served(door, port, events, requests))
         return opened[-1]
 
     yield make

@@ -339,3 +339,16 @@ async def test_pipelined_requests_are_answered_in_order(serve: Serve, make_entra
         b"".join(b"POST /call HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\n\r\n%d" % number for number in (1, 2))
     )
     assert [(await client.answer()).body for _ in range(2)] == [b"1", b"2"]
+
+
+async def test_each_answer_is_counted_once(serve: Serve, make_entrance: Make) -> None:
+    """By the entrance's name and the status, whether it was answered, refused or too large."""
+    served = await serve(make_entrance())
+    await served.ask(body=b"{}")
+    await served.ask("GET")
+    await served.ask(body=b"x" * 5000)
+    assert [(request["endpoint"], request["status"]) for request in served.requests] == [
+        ("/call", "200"),
+        ("/call", "405"),
+        ("/call", "413"),
+    ]
