@@ -3,11 +3,14 @@
 PYTHON ?= python3
 SETUP  := $(PYTHON) scripts/setup.py
 PYTEST := .venv/bin/python -m pytest
+# Most of the time goes into daemons that start; files run side by side, the tests of one file in order.
+PARALLEL := -n 4 --dist loadfile
 
 CLIENTS    := mcp2 mcp1 fastmcp4 fastmcp3
 CLIENTS_OK := $(CLIENTS:%=.cache/clients/%/.ready)
 NODE_OK    := .cache/node/.ready
 VENV_OK    := .venv/.ready
+DOCS_OK    := .cache/docs/.ready
 WHEELS_OK  := .cache/wheels/.ready
 PIPX_OK    := .cache/pipx/.ready
 COMPILE    := .cache/uv/bin/uv pip compile --quiet --upgrade --universal --generate-hashes --no-annotate \
@@ -35,7 +38,7 @@ serve: $(VENV_OK) ## serve the example: the address is in the log
 
 .PHONY: test
 test: setup ## run every test; needs no network once `make setup` has run
-	@$(PYTEST) $(ARGS)
+	@$(PYTEST) $(PARALLEL) $(ARGS)
 
 # --- to keep it in order ----------------------------------------------------------------------------------------------
 
@@ -85,13 +88,24 @@ conformance: setup ## run the official MCP conformance suite, against a daemon o
 bench: $(VENV_OK) $(CLIENTS_OK) ## measure the daemon side by side with its peers
 	@.venv/bin/python bench/run.py $(ARGS)
 
+.PHONY: reference
+reference: $(VENV_OK) ## write docs/reference from the code
+	@.venv/bin/python -m scripts.reference
+
+.PHONY: docs
+docs: reference $(DOCS_OK) ## build the documentation into site; a warning fails it
+	@rm -rf .cache/site site && mkdir -p .cache/site
+	@cp -r mkdocs.yml docs .cache/site # built in a folder of its own: its builder keeps a .cache beside the configuration
+	@cd .cache/site && ../docs/bin/zensical build --strict
+	@mv .cache/site/site site
+
 .PHONY: wheel
 wheel: $(VENV_OK) ## build the wheel and the source distribution into dist
 	@.venv/bin/python -m build --no-isolation --outdir dist .
 
 .PHONY: lock
 lock: .cache/uv/.ready .cache/bin/.ready ## renew the lock files from pyproject.toml, requirements/*.in and package.json
-	@for name in uv node pipx $(CLIENTS); do $(COMPILE) requirements/$$name.in -o requirements/$$name.lock || exit 1; done
+	@for name in uv node pipx docs $(CLIENTS); do $(COMPILE) requirements/$$name.in -o requirements/$$name.lock || exit 1; done
 	@$(COMPILE) pyproject.toml --all-extras --group dev -o requirements/dev.lock
 	@$(COMPILE) pyproject.toml --constraints requirements/dev.lock -o requirements/runtime.lock
 	@cd tests/clients/node && $(CURDIR)/.cache/bin/node $(CURDIR)/.cache/bin/npm-cli.js \
@@ -99,7 +113,7 @@ lock: .cache/uv/.ready .cache/bin/.ready ## renew the lock files from pyproject.
 
 .PHONY: clean
 clean: ## remove everything that was fetched or made here
-	@rm -rf .venv .cache dist build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	@rm -rf .venv .cache dist build site .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # --- what is fetched: a stamp in each folder says that it is as its lock wants it -------------------------------------
@@ -122,6 +136,11 @@ $(WHEELS_OK): requirements/runtime.lock requirements/pipx.lock | $(VENV_OK)
 $(PIPX_OK): requirements/pipx.lock
 	@echo "setup: pipx"
 	@$(SETUP) venv .cache/pipx $<
+	@touch $@
+
+$(DOCS_OK): requirements/docs.lock
+	@echo "setup: docs"
+	@$(SETUP) venv .cache/docs $<
 	@touch $@
 
 .cache/uv/.ready: requirements/uv.lock
