@@ -272,5 +272,5 @@ def test_slow_receivers(record_property: Note) -> None:
             second = time.monotonic() - begun
             hosts = [line["host"] for line in running.logs("webhook.failed")]
     assert hosts == [silent.removeprefix("http://"), slow.removeprefix("http://")]
-    assert 9.5 < first < 13
-    assert 14.5 < second < 18
+    assert 9.5 < first < 14.5
+    assert 14.5 < second < 25
