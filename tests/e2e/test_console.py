@@ -6,6 +6,7 @@ import json
 from collections.abc import AsyncIterator
 
 import pytest
+import pytest_asyncio
 
 from tests.support.browser import Browser, browser
 from tests.support.console import SEARCH, called, fill, text
@@ -37,8 +38,12 @@ ufo_json_rpc:
 """
 
 
-@pytest.fixture
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def chromium() -> AsyncIterator[Browser]:
+    """One browser for all; each test opens a page of its own."""
     async with browser() as running:
         yield running
 
