@@ -14,7 +14,7 @@ HOSTS = re.compile(rb"(pypi|pythonhosted|npmjs)\.org\b|proxy\.golang\.")
 TARGETS = [
     *("setup", "serve", "test"),
     *("ci", "lint", "types", "layers", "format", "contract", "contract-mutants", "acceptance", "conformance"),
-    *("bench", "wheel", "clean", "lock"),
+    *("bench", "reference", "docs", "wheel", "clean", "lock"),
 ]
 
 
