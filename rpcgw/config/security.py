@@ -14,6 +14,8 @@ from rpcgw.config.settings import Security, Token
 from rpcgw.config.wording import quoted
 
 _ROOT = ("ufo_json_rpc", "security")
+_SHOWN = 8
+"""How many digits of its digest name a token of `clients_tokens`: they tell tokens apart and help nobody to guess one."""
 _FIELDS = ("protected_api", "protected_doc", "token_name", "validator")
 
 
@@ -28,7 +30,7 @@ def build_security(document: Document, groups: Iterable[str]) -> tuple[dict[str,
     problems: list[Problem] = []
     for group in groups:
         own = _merged(common, providers.get(group, {}))
-        named, wrong = _named_tokens(document, group)
+        named, wrong = _named_tokens(document, group, own.tokens)
         found[group] = replace(own, tokens=(*own.tokens, *named))
         problems += wrong
     return found, problems
@@ -42,13 +44,17 @@ def digest(token: str) -> str:
 def _merged(security: Security, given: Mapping[str, Any]) -> Security:
     own = {name: given[name] for name in _FIELDS if name in given}
     if "clients_tokens" in given:
-        own["tokens"] = tuple(
-            Token(f"client-{at}", digest(token)) for at, token in enumerate(given["clients_tokens"], start=1)
-        )
+        own["tokens"] = tuple(_nameless(sha256) for sha256 in dict.fromkeys(map(digest, given["clients_tokens"])))
     return replace(security, **own)
 
 
-def _named_tokens(document: Document, group: str) -> tuple[list[Token], list[Problem]]:
+def _nameless(sha256: str) -> Token:
+    """Named by what it is: by its place in the list it would inherit another's sessions once that one is removed."""
+    return Token(f"client-{sha256[:_SHOWN]}", sha256)
+
+
+def _named_tokens(document: Document, group: str, nameless: Iterable[Token]) -> tuple[list[Token], list[Problem]]:
+    taken = {token.name for token in nameless}
     tokens: list[Token] = []
     problems: list[Problem] = []
     for at, given in enumerate(document.get("groups", group, "tokens", default=[])):
@@ -58,11 +64,12 @@ def _named_tokens(document: Document, group: str) -> tuple[list[Token], list[Pro
             text = f"The token {quoted(name)} needs either a value or a sha256, and not both."
             problems.append(document.problem(path, "bad-value", text))
             continue
-        if name in [token.name for token in tokens]:
+        if name in taken:
             text = f"The group has two tokens named {quoted(name)}."
             problems.append(
                 document.problem((*path, "name"), "bad-value", text, "logs tell tokens apart by their names")
             )
+        taken.add(name)
         expires, wrong = _expires(document, (*path, "expires"), given.get("expires"))
         problems += wrong
         sha256 = given["sha256"].lower() if "sha256" in given else digest(given["value"])

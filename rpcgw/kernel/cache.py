@@ -22,7 +22,7 @@ import msgspec
 
 from rpcgw.kernel.call import Call
 from rpcgw.kernel.codec import NoJsonForm
-from rpcgw.kernel.keys import DIGEST_SIZE, canonical, digest
+from rpcgw.kernel.keys import DIGEST_SIZE, canonical, credential, digest
 from rpcgw.kernel.method import Method
 from rpcgw.kernel.ports import Ids, Observer, Pool, StoreError
 from rpcgw.kernel.relations import Drop, Tag
@@ -199,5 +199,5 @@ def _varied(call: Call, name: str) -> str | None:
     if name == "locale":
         return call.locale
     if name == "principal":
-        return call.principal.name
+        return credential(call.principal)
     return call.headers.get(name.removeprefix("header:").lower())

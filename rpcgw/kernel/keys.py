@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from rpcgw.api.context import Principal
 from rpcgw.kernel import codec
 
 DIGEST_SIZE = 16
@@ -38,3 +39,10 @@ def canonical_of(value: object) -> bytes:
 def digest(content: bytes) -> str:
     """128 bits in hex: two values that differ never meet."""
     return blake2b(content, digest_size=DIGEST_SIZE).hexdigest()
+
+
+def credential(principal: Principal) -> str:
+    """Who a caller is among all callers: the token's name or the subject, and who issued it."""
+    if not principal.claims:
+        return principal.name
+    return f"{principal.claims.get('iss', '')}\n{principal.name}"

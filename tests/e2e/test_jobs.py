@@ -12,6 +12,7 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, cast
 
@@ -41,6 +42,7 @@ pytestmark = pytest.mark.slow
 
 RECLAIM = 3.0
 TOKEN = "s3cret-token"
+CLIENT = f"client-{sha256(TOKEN.encode()).hexdigest()[:8]}"
 PLUGIN = """
 import asyncio
 import os
@@ -274,7 +276,7 @@ def test_deferred(broker: Broker, hooks: Receiver, record_property: Note) -> Non
             assert (told["queue"], told["method"]) == (broker.name, "Demo.double")
             metrics = running.get("/metrics").text
     record_property("exchange", noted(f"POST {got.path}", (), got.body, Answer(204, (), b"")))
-    assert got.json() == {"id": 7, "result": "client-1 queue 8", "jsonrpc": "2.0"}
+    assert got.json() == {"id": 7, "result": f"{CLIENT} queue 8", "jsonrpc": "2.0"}
     assert got.headers["traceparent"] == "00-9"
     for outcome in ("queued", "done"):
         assert f'rpcgw_jobs_total{{outcome="{outcome}",queue="{broker.name}"}} 1.0' in metrics
@@ -284,7 +286,7 @@ def test_foreign_producers(broker: Broker, hooks: Receiver, place: Path) -> None
     """A-RPC-35, A-RPC-41: whoever may write to the queue can ask for calls, with a token of the group."""
     with worker(place, broker.name):
         broker.produce(message("Demo.double", number=5, callback=f"{hooks.url}/x"))
-        assert hooks.wait()[0].json()["result"] == "client-1 queue 10"
+        assert hooks.wait()[0].json()["result"] == f"{CLIENT} queue 10"
 
 
 DEAD = {
@@ -403,7 +405,7 @@ def test_over_a_hub(hooks: Receiver, record_property: Note) -> None:
     [answer] = hub.of(f"{prefix}response")
     for update in sorted(hub.updates, key=lambda update: (update.topic, update.data)):
         record_property("exchange", {"request": f"topic: {update.topic}\n{update.data}", "status": "", "answer": ""})
-    assert json.loads(answer.data) == {"id": 7, "result": "client-1 queue 6", "jsonrpc": "2.0"}
+    assert json.loads(answer.data) == {"id": 7, "result": f"{CLIENT} queue 6", "jsonrpc": "2.0"}
     assert json.loads(hub.of(f"{prefix}dead")[0].data)["reason"] == "refused: no token"
 
 

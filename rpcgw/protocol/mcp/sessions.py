@@ -14,6 +14,7 @@ from typing import Final
 import msgspec
 
 from rpcgw.api.context import Principal
+from rpcgw.kernel.keys import credential
 from rpcgw.protocol.mcp.endpoint import Endpoint
 from rpcgw.protocol.mcp.revisions import SESSION, Revision
 
@@ -55,10 +56,8 @@ def made(
 
 
 def owner(principal: Principal) -> str:
-    """Stands for a credential: the token's name or the subject, and who issued it."""
-    if not principal.claims:
-        return _digest(principal.name)
-    return _digest(f"{principal.claims.get('iss', '')}\n{principal.name}")
+    """Stands for a credential."""
+    return _digest(credential(principal))
 
 
 @lru_cache(maxsize=4096)

@@ -38,6 +38,7 @@ from rpcgw.config.settings import (
 from rpcgw.config.sources import Sources
 
 Compile = Callable[..., Loaded]
+Problems = Callable[..., list[str]]
 
 
 def hashed(token: str) -> str:
@@ -152,14 +153,40 @@ def test_security_by_group(compiled: Compile) -> None:
         env={"T": "t.txt"},
         files={"t.txt": " one\n"},
     ).settings
-    one = Token("client-1", hashed("one"))
+    one = nameless("one")
     assert found.security_of("other") == Security(token_name="X-Token", tokens=(one,))
     assert found.security_of("general").tokens == (one, Token("m", hashed("four"), 0.0))
     assert found.security_of("a") == Security(
         protected_doc=True,
         token_name="X-Token",
-        tokens=(Token("client-1", hashed("two")), Token("n", hashed("three"), 86400.0)),
+        tokens=(nameless("two"), Token("n", hashed("three"), 86400.0)),
     )
+
+
+def nameless(token: str) -> Token:
+    """A token of `clients_tokens`: named by the beginning of its digest."""
+    return Token(f"client-{hashed(token)[:8]}", hashed(token))
+
+
+def test_a_token_keeps_its_name_when_others_come_and_go(compiled: Compile) -> None:
+    """A name stands for one token: whoever remains never takes over what another's name is kept under."""
+    text = "ufo_json_rpc: {security: {clients_tokens: [%s]}}"
+    both, one = (compiled(text % given).settings.security_of("a").tokens for given in ("one, two, one", "two"))
+    assert both == (nameless("one"), nameless("two"))
+    assert one == (nameless("two"),)
+
+
+def test_a_named_token_takes_no_name_that_another_has(problems: Problems) -> None:
+    """Neither another named one's, nor that of a token without a name."""
+    token = nameless("one").name
+    found = problems(
+        f"""\
+        ufo_json_rpc: {{security: {{clients_tokens: [one]}}}}
+        groups:
+          a: {{tokens: [{{name: {token}, value: x}}, {{name: n, value: y}}, {{name: n, value: z}}]}}
+        """
+    )
+    assert [f'The group has two tokens named "{name}".' in line for name, line in zip((token, "n"), found, strict=True)]
 
 
 def test_mcp_by_group(compiled: Compile) -> None:
