@@ -128,11 +128,9 @@ class Executor:
             else:
                 with self._deadlines.guard(seconds) as guard:
                     outcome = await self._run(call, plan, guard)
-        except GeneratorExit:
-            raise
         except BaseException as cause:  # whatever the author's code raises is this call's failure, SystemExit too
             # A CancelledError that nobody sent to this task is one of those: the procedure awaited something cancelled.
-            if isinstance(cause, asyncio.CancelledError) and _is_cancelled():
+            if _is_closed(cause) or (isinstance(cause, asyncio.CancelledError) and _is_cancelled()):
                 raise
             outcome = await self._fail(call, cause)
         finally:
@@ -365,6 +363,15 @@ def _is_cancelled() -> bool:
     """Whether somebody cancelled the current task, as opposed to what it awaited."""
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0
+
+
+def _is_closed(cause: BaseException) -> bool:
+    """Whether the caller's coroutine was closed, as opposed to a GeneratorExit out of an author's code.
+
+    `close()` raises one anew in each suspended frame; what an author raises comes up through the frames below.
+    """
+    trace = cause.__traceback__
+    return isinstance(cause, GeneratorExit) and (trace is None or trace.tb_next is None)
 
 
 def _done(

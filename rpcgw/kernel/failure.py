@@ -214,7 +214,7 @@ def _code(error: BaseException) -> int:
         return error.wire_code
     try:
         code = getattr(error, "code", None)
-    except Exception:  # noqa: BLE001 -- an author's property may do anything, and an error must not hide an error
+    except BaseException:  # noqa: BLE001 -- an author's property may do anything, SystemExit too, and nothing awaits
         code = None
     if not isinstance(code, int) or isinstance(code, bool) or isinstance(error, SystemExit):
         return InternalError.code
@@ -224,5 +224,5 @@ def _code(error: BaseException) -> int:
 def _words(error: BaseException) -> str:
     try:
         return clean(str(error.message if isinstance(error, RpcError) else error))
-    except Exception:  # noqa: BLE001 -- an author's __str__ may do anything, and an error must not hide an error
+    except BaseException:  # noqa: BLE001 -- an author's __str__ may do anything, SystemExit too, and nothing awaits
         return f"{type(error).__name__} without words"

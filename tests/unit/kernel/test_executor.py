@@ -426,6 +426,12 @@ def recurse() -> None:
     recurse()
 
 
+class Coded(Exception):
+    @property
+    def code(self) -> int:
+        raise SystemExit(3)
+
+
 def cancelled() -> None:
     raise asyncio.CancelledError
 
@@ -449,6 +455,8 @@ BAD: dict[str, Callable[[], Any]] = {
     "stop": lambda: throw(StopIteration()),
     "recursion": recurse,
     "cancelled": cancelled,
+    "closing": lambda: throw(GeneratorExit()),
+    "coded": lambda: throw(Coded()),
     "object": object,
     "circle": circle,
 }
@@ -493,6 +501,8 @@ class Bad:
         pytest.param("stop", -32603, "InternalError", "Internal", id="a StopIteration"),
         pytest.param("recursion", -32603, "InternalError", "Internal", id="an endless recursion"),
         pytest.param("cancelled", -32603, "InternalError", "Internal", id="a cancellation that nobody asked for"),
+        pytest.param("closing", -32603, "InternalError", "Internal", id="a GeneratorExit of its own"),
+        pytest.param("coded", -32603, "InternalError", "Internal", id="an exception whose code is an exit"),
         pytest.param("object", -32603, "InternalError", "has no JSON form", id="a result without a JSON form"),
         pytest.param("circle", -32603, "InternalError", "contains itself", id="a result that contains itself"),
     ],
@@ -614,6 +624,15 @@ async def test_a_caller_that_leaves(method: str) -> None:
     assert slow.cleaned
     assert world.notes.lines == [("started", method), ("finished", -32300)]
     await world.executor.close()
+
+
+async def test_a_call_that_is_closed() -> None:
+    """A coroutine that nobody runs any more ends where it stands: it does not go on with an answer."""
+    world = World(slow_procedure(Slow()))
+    call = world.call("Slow.on_loop", {"id": 1})
+    call.send(None)
+    call.close()
+    assert world.notes.lines == [("started", "Slow.on_loop"), ("finished", -32300)]
 
 
 async def test_the_same_value_is_locked_and_another_is_not() -> None:

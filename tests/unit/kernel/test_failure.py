@@ -28,6 +28,15 @@ class Mute(Exception):
         raise RuntimeError("no words")
 
 
+class Exit(Exception):
+    def __str__(self) -> str:
+        raise SystemExit("no words")
+
+    @property
+    def code(self) -> int:
+        raise SystemExit(3)
+
+
 class Trap(Exception):
     @property
     def code(self) -> int:
@@ -72,6 +81,7 @@ def test_a_code_decides_the_class(code: int, kind: str, kept: int) -> None:
         pytest.param(Coded(True), "InternalError", -32603, id="a code that is a bool"),
         pytest.param(Mute(), "InternalError", -32603, id="an exception whose text raises"),
         pytest.param(Trap(), "InternalError", -32603, id="an exception whose code raises"),
+        pytest.param(Exit(), "InternalError", -32603, id="an exception whose code and text are exits"),
     ],
 )
 def test_foreign_exceptions_do_not_speak_to_clients(cause: BaseException, kind: str, code: int) -> None:
