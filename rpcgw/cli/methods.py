@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from rpcgw.cli.compiled import compiled
-from rpcgw.cli.options import config_option, environment_option, json_option
+from rpcgw.cli.options import UnknownNameError, config_option, environment_option, json_option
 from rpcgw.cli.show import records
 from rpcgw.gateway.listing import list_methods
 
@@ -17,7 +17,10 @@ from rpcgw.gateway.listing import list_methods
 @click.option("--group", help="Of this group only.")
 def command(config: str, environment: str | None, group: str | None, *, as_json: bool) -> None:
     """List the methods of each group and version, with the place of their source."""
-    gateway = compiled(config, environment)
+    listed = list(list_methods(compiled(config, environment)))
+    groups = dict.fromkeys(entry.group for entry in listed)
+    if group is not None and group not in groups:
+        raise UnknownNameError(f"there is no group {group!r}; there are {', '.join(groups)}")
     rows = [
         (
             entry.group,
@@ -26,7 +29,7 @@ def command(config: str, environment: str | None, group: str | None, *, as_json:
             entry.method.plugin or "built in",
             str(entry.method.place),
         )
-        for entry in list_methods(gateway)
+        for entry in listed
         if group in (None, entry.group)
     ]
     records(("group", "version", "method", "plugin", "source"), rows, json=as_json)

@@ -31,6 +31,16 @@ def fault(authority: str) -> str:
     return ""
 
 
+def bind_fault(address: str) -> str:
+    """What is wrong with an address to listen at, in words; empty where nothing is."""
+    if address.startswith("unix:"):
+        return "" if address != "unix:" else "names no file"
+    match = _AUTHORITY.fullmatch(address)
+    if match is None or match["port"] is None or not (match["v6"] or match["name"]):
+        return "is no host:port, [v6]:port or unix:/path"
+    return fault(address)
+
+
 def bind_addresses(document: Document, locate: Callable[[str], str]) -> tuple[tuple[str, ...], list[Problem]]:
     """`server.bind` as a list; `locate` makes the paths of unix sockets absolute."""
     given: str | list[str] = document.get("server", "bind", default=list(Server().bind))

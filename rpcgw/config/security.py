@@ -15,7 +15,7 @@ from rpcgw.config.wording import quoted
 
 _ROOT = ("ufo_json_rpc", "security")
 _SHOWN = 8
-"""How many digits of its digest name a token of `clients_tokens`: they tell tokens apart and help nobody to guess one."""
+"""How many digits of its digest name a token of `clients_tokens`: enough to tell tokens apart, too few to guess one."""
 _FIELDS = ("protected_api", "protected_doc", "token_name", "validator")
 
 

@@ -33,7 +33,7 @@ def compile_gateway(loaded: Loaded, imported: Imported, plugin_catalogues: Layer
         plugin_catalogues: Each plugin's own texts; they stand below the operator's.
 
     Raises:
-        ConfigError: with every problem, warnings included, if one of them is an error.
+        ConfigError: with every problem, warnings and quarantined plugins included, if one of them is fatal.
     """
     settings = loaded.settings
     running, wrong_settings = runtimes(imported, settings.plugins)
@@ -48,9 +48,9 @@ def compile_gateway(loaded: Loaded, imported: Imported, plugin_catalogues: Layer
         listener for plugin in imported.loaded for listener in plugin.plugin.listeners
     )
     webhooks, wrong_webhooks = webhook_policy(settings)
+    quarantined = quarantine_problems(imported, strict=settings.plugins.strict)
     problems = [
         *loaded.warnings,
-        *(quarantine_problems(imported) if settings.plugins.strict else ()),
         *wrong_settings,
         *wrong_methods,
         *wrong_endpoints,
@@ -60,8 +60,8 @@ def compile_gateway(loaded: Loaded, imported: Imported, plugin_catalogues: Layer
         *protection_problems(settings, known_tokens),
         *_unknown_names(settings, table),
     ]
-    if errors(problems):
-        raise ConfigError(problems)
+    if errors(problems) or (quarantined and settings.plugins.strict):
+        raise ConfigError([*quarantined, *problems])
     return Gateway(
         settings=settings,
         table=table,

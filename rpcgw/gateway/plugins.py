@@ -12,6 +12,9 @@ from rpcgw.discovery.found import Candidate, LoadedPlugin, Quarantined
 from rpcgw.gateway.model import PluginReport, PluginRuntime
 from rpcgw.kernel.typed import Mismatch, typed
 
+_STRICT = "mend it or remove it; without plugins.strict: true everything else would serve"
+_LENIENT = "mend it or remove it; until then everything else serves without it"
+
 
 @dataclass(frozen=True, slots=True)
 class Imported:
@@ -29,14 +32,14 @@ def reports(imported: Imported) -> tuple[PluginReport, ...]:
     return tuple(sorted([*served, *refused], key=lambda report: report.name))
 
 
-def quarantine_problems(imported: Imported) -> list[Problem]:
+def quarantine_problems(imported: Imported, *, strict: bool) -> list[Problem]:
     """Each quarantined plugin as a problem: fatal under `plugins.strict`, and to `rpcgw check`."""
     return [
         Problem(
             Place(plugin.candidate.location),
             "plugin-import",
             f"plugin {plugin.name!r} cannot be used: {plugin.reason}",
-            "everything else serves without it; `rpcgw plugins` lists it",
+            _STRICT if strict else _LENIENT,
         )
         for plugin in imported.quarantined
     ]
