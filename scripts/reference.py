@@ -25,8 +25,9 @@ from rpcgw.adapters.telemetry.slotfile import COUNTER, HISTOGRAM
 from rpcgw.api.errors import RpcError
 from rpcgw.api.events import EVENT_NAMES
 from rpcgw.cli.main import COMMANDS, cli
+from rpcgw.config.codes import CODES
 from rpcgw.config.validation import schema
-from scripts.problem_codes import CLIENTS, CODES, PLUGINS
+from scripts.problem_codes import CLIENTS, PLUGINS
 
 PAGES = Path(__file__).resolve().parent.parent / "docs" / "reference"
 MADE = "<!-- Written by scripts/reference.py: change the code, then `make reference`. -->\n"
