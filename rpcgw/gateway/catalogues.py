@@ -46,12 +46,12 @@ def _missing(
     """For each language of a group but the default one: methods without a text, one warning each.
 
     Asked for is what somebody says in another language: the code, or a catalogue. Parameters only where the language
-    has some parameters already.
+    has some parameters already. Plugins that no catalogue speaks of are not translated, nor is what is built in.
     """
     seen: set[tuple[str, str]] = set()
     for group in groups:
         of_group = [file for file in files if file.group in ("", group)]
-        known = _methods(table, [group])
+        known = _translated(_methods(table, [group]), of_group)
         for locale in sorted({canonical(file.locale) for file in of_group}):
             spoken = [file for file in of_group if canonical(file.locale) in lineage(locale)]
             if texts.default_locale in lineage(locale) or not any(file.methods.keys() & known for file in spoken):
@@ -64,6 +64,13 @@ def _missing(
                     more = f" and {len(lacking) - _SHOWN} more" if len(lacking) > _SHOWN else ""
                     text = f'"{name}" has no {", ".join(lacking[:_SHOWN])}{more} in {locale}'
                     yield Problem(_place(name, spoken), "missing-text", text, level="warning")
+
+
+def _translated(methods: Mapping[str, list[Method]], files: Iterable[CatalogueFile]) -> Mapping[str, list[Method]]:
+    """The methods of those plugins of which catalogues know at least one."""
+    named = {name for file in files for name in file.methods}
+    plugins = {method.plugin for name in named & methods.keys() for method in methods[name]} - {""}
+    return {name: of for name, of in methods.items() if any(method.plugin in plugins for method in of)}
 
 
 def _lacking(

@@ -19,8 +19,9 @@ def run(*arguments: str) -> Result:
 
 
 def test_init_makes_what_check_finds_no_fault_with(tmp_path: Path) -> None:
-    """A folder made by init passes the strict check."""
+    """A folder made by init passes the strict check, with a plugin made by new-plugin too."""
     assert run("init", str(tmp_path)).exit_code == 0
+    assert run("new-plugin", "--into", str(tmp_path / "plugins"), "shop").exit_code == 0
     checked = subprocess.run(
         [BIN / "rpcgw", "check", "--strict"], cwd=tmp_path, capture_output=True, text=True, check=False
     )

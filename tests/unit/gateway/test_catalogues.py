@@ -23,6 +23,18 @@ class Shop:
     def bare(self) -> None: ...
 
 
+@rpc.procedure("Other", groups=["shop"])
+class Other:
+    def look(self) -> None:
+        """Look at something."""
+
+
+@rpc.procedure("Ping", groups=["shop"])
+class Ping:
+    def see(self) -> None:
+        """See something."""
+
+
 TABLE, _ = compile_methods([Registration(Shop, "shop")])
 FIND = {"title": "Т", "description": "О"}
 
@@ -41,6 +53,15 @@ def said(*files: CatalogueFile, default: str = "en") -> list[str]:
 def test_all_said() -> None:
     """A language that says what the others say has no problem, and a method that nobody describes needs no text."""
     assert said(file("uk", Shop_find=FIND), file("en", Shop_find=FIND)) == []
+
+
+def test_plugins_that_nobody_translates() -> None:
+    """Neither what is built in needs a text, nor methods of a plugin that no catalogue speaks of."""
+    table, _ = compile_methods([Registration(Shop, "shop"), Registration(Other, "other"), Registration(Ping, "")])
+    files = [file("uk", Shop_find=FIND), file("en", Shop_find=FIND)]
+    texts = Texts(Catalogues([Catalogue.of(each.group, each.locale, each.methods) for each in files]), "en")
+    assert set(table.methods("shop", 1) or {}) >= {"Other.look", "Ping.see"}
+    assert catalogue_problems(files, table, texts, ["shop"]) == []
 
 
 def test_unmatched() -> None:
