@@ -20,6 +20,10 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 STOPPING = failure(503, "the server is stopping")
 
 
+class SelfCancelled(Exception):
+    """A call ended the task that it runs in, which is its connection's."""
+
+
 class Afterwards:
     """What replies leave to be done once their bytes are out; a drain waits for it."""
 
@@ -102,7 +106,7 @@ class Handling:
                 reply = await answer(verdict, Inbound(head, body, connection.gone, begun.begin))
                 return await write(request, reply) if begun.task is None else await self._finish(begun.task, reply)
             except asyncio.CancelledError:
-                return await self._cut(request, begun)
+                return await self._cut(request, connection, begun)
             except Exception as error:  # noqa: BLE001 -- the door is where anything unforeseen becomes an answer
                 await begun.drop()
                 return await self._refuse(request, connection, error)
@@ -118,11 +122,15 @@ class Handling:
             self._after.start(reply.after)
         return response
 
-    async def _cut(self, request: web.Request, begun: Begun) -> web.StreamResponse:
+    async def _cut(self, request: web.Request, connection: Connection, begun: Begun) -> web.StreamResponse:
         """A call was cut off: what its stream says last still goes out, or a short answer where there is none."""
         if self._state.cutting and begun.task is not None and not begun.task.done():
             return await begun.task
         await begun.drop()
+        if not self._state.cutting and connection.transport is not None:
+            # Only a drain cuts calls off while somebody listens: this one has cancelled its own task.
+            _uncancelled()
+            return await self._refuse(request, connection, SelfCancelled("a procedure cancelled the task it runs in"))
         if not self._state.cutting or request.writer.output_size:
             raise asyncio.CancelledError
         return self._state.respond(STOPPING)
@@ -191,6 +199,13 @@ class Handling:
             connection.end()
             raise ConnectionResetError("the stream broke")
         return await self._write(request, failure(500, "internal error"))
+
+
+def _uncancelled() -> None:
+    """Let the current task, which serves the connection's next requests too, count as cancelled no more."""
+    task = asyncio.current_task()
+    while task is not None and task.cancelling():
+        task.uncancel()
 
 
 def head_of(request: web.Request, connection: Connection) -> Head:

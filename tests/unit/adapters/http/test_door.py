@@ -297,6 +297,26 @@ async def test_a_stream_ends_when_its_reader_has_gone(serve: Serve, make_entranc
     assert served.events == []
 
 
+async def test_a_call_that_cancels_its_own_task_is_answered(serve: Serve, make_entrance: Make) -> None:
+    """500 as for any unforeseen error, the log has it, and the connection serves on as if nothing had been."""
+    cancelling = []
+
+    async def answer(_: Inbound) -> Reply:
+        task = asyncio.current_task()
+        assert task is not None
+        cancelling.append(task.cancelling())
+        task.cancel()
+        await asyncio.sleep(0)
+        return Reply(200)
+
+    served = await serve(make_entrance(answer))
+    client = await served.connect()
+    for _ in range(2):
+        assert (await client.ask(body=b"{}")).status == 500
+    assert [name for name, _ in served.events] == ["http.failed"] * 2
+    assert cancelling == [0, 0]
+
+
 async def test_a_stream_that_breaks_is_seen_to_be_broken(serve: Serve, make_entrance: Make) -> None:
     """No last chunk, the connection ends, and the log has the error."""
 
