@@ -21,6 +21,7 @@ from rpcgw.adapters.http.door import Door
 from rpcgw.api.errors import ConfigError
 from rpcgw.config.reporting import report
 from rpcgw.daemon.compiled import Compiled, Running, Slot
+from rpcgw.daemon.exits import FAILED, MISCONFIGURED, OK
 from rpcgw.daemon.generation import Generation, Refused
 from rpcgw.daemon.lines import Lines
 from rpcgw.daemon.options import Options
@@ -30,9 +31,6 @@ from rpcgw.daemon.watch import Watch
 
 LISTENERS = "RPCGW_DEV_LISTENERS"
 """The environment variable that hands listening sockets, as descriptors, to the process that comes after."""
-OK = 0
-FAILED = 1
-MISCONFIGURED = 78
 RESTART_GRACE = 2.0
 """Seconds that calls in flight have when a file has changed."""
 

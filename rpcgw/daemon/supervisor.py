@@ -21,6 +21,7 @@ from rpcgw.api.problems import Problem
 from rpcgw.config.reporting import report
 from rpcgw.daemon.channel import Message
 from rpcgw.daemon.counters import Counters
+from rpcgw.daemon.exits import FAILED, MISCONFIGURED, OK
 from rpcgw.daemon.generation import Generation, Member, Refused
 from rpcgw.daemon.lines import Lines
 from rpcgw.daemon.notify import Notifier
@@ -28,10 +29,6 @@ from rpcgw.daemon.options import Options
 from rpcgw.daemon.pidfile import PidFile
 from rpcgw.daemon.sockets import CannotListen, address_of, forget, handed_over, listen
 
-OK = 0
-FAILED = 1
-MISCONFIGURED = 78
-"""EX_CONFIG of sysexits.h: starting again changes nothing."""
 STOP_IDLE = 5.0
 """Seconds after which idle connections are closed when the daemon ends."""
 MOST_DRAINING = 2

@@ -27,13 +27,10 @@ from typing import cast
 from rpcgw.api.problems import Place, Problem, errors
 from rpcgw.daemon.channel import Channel, Packet
 from rpcgw.daemon.compiled import Compiled, Slot, Wiring
+from rpcgw.daemon.exits import BROKEN, MISCONFIGURED
 from rpcgw.daemon.lines import Lines
 from rpcgw.daemon.options import Options
 
-MISCONFIGURED = 78
-"""EX_CONFIG of sysexits.h."""
-BROKEN = 70
-"""EX_SOFTWARE of sysexits.h."""
 CELL = 8
 THREADS = Path("/proc/self/task")
 

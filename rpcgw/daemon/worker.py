@@ -20,13 +20,12 @@ from rpcgw.adapters.http.door import Door
 from rpcgw.api.errors import ConfigError
 from rpcgw.daemon.channel import Channel, Message
 from rpcgw.daemon.compiled import Compiled, Running, Slot
+from rpcgw.daemon.exits import BROKEN, MISCONFIGURED
 from rpcgw.daemon.lines import Lines
 
 BEAT = 1.0
 STOP_IDLE = 5.0
 """Seconds after which idle connections are closed when a worker is to end, rather than to be replaced."""
-MISCONFIGURED = 78
-BROKEN = 70
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +151,8 @@ class Worker:
     def _misconfigured(self, error: ConfigError) -> int:
         for problem in error.problems:
             self._control.send({"is": "problem", "problem": astuple(problem)})
-        self._control.send({"is": "failed", "text": f"{len(error.problems)} problems"})
+        count = len(error.problems)
+        self._control.send({"is": "failed", "text": f"{count} problem{'' if count == 1 else 's'}"})
         return MISCONFIGURED
 
     def _failed(self, error: Exception) -> int:
