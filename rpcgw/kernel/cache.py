@@ -96,6 +96,8 @@ class ResultCache:
         self._ids = ids
         self._observer = observer
         self._prefix = prefix
+        self.invalidations = 0
+        """How often this process has dropped results: what tells calls apart while the pool is away."""
 
     async def read(self, policy: CachePolicy, call: Call, bound: dict[str, Any]) -> Hit | Miss:
         """What is kept for a call with these bound parameters, defaults included. Never raises for the pool's sake."""
@@ -142,6 +144,7 @@ class ResultCache:
         except NoJsonForm:
             # Not from a body; what cannot be written was not kept under that value either.
             return
+        self.invalidations += 1
         for key, method in tokens.items():
             try:
                 await self._pool.delete(key)

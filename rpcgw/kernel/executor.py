@@ -21,7 +21,7 @@ from rpcgw.api.context import CallContext, Principal
 from rpcgw.api.errors import Abandoned, InternalError, MethodNotFound, RpcError
 from rpcgw.api.events import ErrorRaised, PostExecute, PostResponse, PreExecute, PreResponse, RequestReceived
 from rpcgw.kernel.background import Background
-from rpcgw.kernel.cache import CachePolicy, Hit, Miss, ResultCache
+from rpcgw.kernel.cache import NOWHERE, CachePolicy, Hit, Miss, ResultCache
 from rpcgw.kernel.call import Call, Done, Failed, Outcome
 from rpcgw.kernel.codec import NoJsonForm
 from rpcgw.kernel.content import unpacked
@@ -196,7 +196,7 @@ class Executor:
         return _done(plan.method, encoded, after=partial(self._answered, call, plan, bound, event))
 
     async def _turn(self, call: Call, policy: CachePolicy, miss: Miss) -> Hit | Turn:
-        if call.ignore_cache or miss.stamp is None:
+        if call.ignore_cache or miss is NOWHERE:
             return await self._flights.lead(policy, miss)
         return await self._flights.board(policy, miss)
 

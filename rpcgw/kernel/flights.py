@@ -7,6 +7,7 @@ came). Where it failed, nobody waits in line for the next failure: those who wai
 
 A result belongs to the stamp that its computation began under: a call that comes after an invalidation never waits for
 what was begun before it. Nobody waits longer than the own deadline, which cancels the wait as it would a procedure.
+While the pool is away, the calls of one process still share one computation.
 """
 
 from __future__ import annotations
@@ -67,7 +68,7 @@ class Flights:
     async def board(self, policy: CachePolicy, miss: Miss) -> Hit | Turn:
         """The result, once somebody has computed it, or the turn to do so. Never raises for the pool's sake."""
         while True:
-            name = _lease_name(policy, miss)
+            name = self._name(policy, miss)
             running = self._running.get(name)
             if running is not None:
                 await running.over.wait()
@@ -99,7 +100,7 @@ class Flights:
 
     async def lead(self, policy: CachePolicy, miss: Miss) -> Turn:
         """The turn to compute a result whoever else does; others wait for it where nobody has begun before."""
-        name = _lease_name(policy, miss)
+        name = self._name(policy, miss)
         self._observer.event("cache.miss", method=policy.method)
         if miss.stamp is None or name in self._running:
             return self.alone(miss)
@@ -123,7 +124,7 @@ class Flights:
     async def _claim(self, policy: CachePolicy, turn: Turn, name: str) -> Hit | Miss | None:
         """None where this process has the lease, or there can be none; else what another one stored, or a new stamp."""
         pause = FIRST_PAUSE
-        while True:
+        while turn.miss.stamp is not None:
             if not await self._lend(turn, name):
                 return None
             # Even with the lease in hand: the last holder may have ended between the read and now.
@@ -136,7 +137,9 @@ class Flights:
                 return None
             await asyncio.sleep(pause)
             pause = min(2 * pause, LONGEST_PAUSE)
+        return None
 
-
-def _lease_name(policy: CachePolicy, miss: Miss) -> str:
-    return f"{policy.method}:computing:{digest(b'%b %b' % (miss.slot.key.encode(), miss.stamp or b''))}"
+    def _name(self, policy: CachePolicy, miss: Miss) -> str:
+        """What is computed, and under which stamp; without one, since this process dropped results last."""
+        stamp = b"%d" % self._cache.invalidations if miss.stamp is None else miss.stamp
+        return f"{policy.method}:computing:{digest(b'%b %b' % (miss.slot.key.encode(), stamp))}"

@@ -81,6 +81,23 @@ async def test_a_burst_runs_once(pool: Pool) -> None:
     assert (told.count("cache.miss"), told.count("cache.write"), told.count("cache.error")) == (1, 1, 0)
 
 
+async def test_a_burst_shares_a_run_while_the_pool_is_away() -> None:
+    """Nothing is kept, but the calls of one process wait for each other; one that comes after a drop runs anew."""
+    pool = RedisPool("redis://127.0.0.1:1/0")
+    mill = Mill()
+    world = CachedWorld(mill, pool)
+    calls = [asyncio.create_task(world.done(*GRIND)) for _ in range(20)]
+    await until(lambda: world.notes.names.count("cache.error") == len(calls))
+    await world.done("Mill.sow", {"grain": "rye"})
+    late = asyncio.create_task(world.done(*GRIND))
+    await until(lambda: mill.runs == 2)
+    mill.go.set()
+    answers = await asyncio.wait_for(asyncio.gather(*calls), WAIT)
+    assert {answer.encoded for answer in answers} == {b"1"}
+    assert (await late).encoded == b"2"
+    await pool.close()
+
+
 async def test_a_late_worker_finds_the_result(pool: Pool) -> None:
     """Who missed before another worker had finished, and asks for the right to compute after it, does not compute."""
     mill = Mill()
