@@ -59,7 +59,7 @@ async def until(done: Callable[[], object]) -> None:
 async def pool(request: pytest.FixtureRequest, tmp_path: Any) -> AsyncIterator[Pool]:
     """Each kind of pool that workers share."""
     if request.param == "redis":
-        made: Pool = RedisPool(request.getfixturevalue("redis_url"))
+        made: Pool = RedisPool(request.getfixturevalue("redis_url"), timeout=WAIT)
     else:
         made = FilePool(str(tmp_path)) if request.param == "files" else MemoryPool()
     yield made
