@@ -742,8 +742,7 @@ def test_names_are_portable(wire: Wire, record_property: Note) -> None:
         told = [line for line in done.stderr.splitlines() if "named.py" in line]
         run_noted(record_property, "$ rpcgw check", done.returncode, "\n".join(told))
         assert done.returncode == code, done.stderr
-        assert told
-        assert all(word in told[0] for word in words)
+        assert any(all(word in line for word in words) for line in told), told
 
 
 # -- server.json
