@@ -162,5 +162,3 @@ def _text(error: Exception) -> str:
     if isinstance(error, aiohttp.ClientConnectorError):
         return f"no connection: {error.os_error.strerror or error.os_error}"
     return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-
-

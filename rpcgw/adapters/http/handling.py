@@ -14,6 +14,7 @@ from rpcgw.adapters.http.answers import failure, signed, signed_and_varying
 from rpcgw.adapters.http.connections import Connection, Report
 from rpcgw.adapters.http.cors import Cors, is_preflight
 from rpcgw.adapters.http.state import State
+from rpcgw.adapters.http.whole import Whole, head, is_ordinary
 from rpcgw.exchange import Entrance, Head, Inbound, Reply
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
@@ -98,12 +99,12 @@ class Handling:
             connection.task = current_task()
             begun = Begun(request, write)
             try:
-                head = head_of(request, connection)
-                verdict = admit(head)
+                asked = head_of(request, connection)
+                verdict = admit(asked)
                 if isinstance(verdict, Reply):
                     return await write(request, verdict)
                 body = await read(request, limit)
-                reply = await answer(verdict, Inbound(head, body, connection.gone, begun.begin))
+                reply = await answer(verdict, Inbound(asked, body, connection.gone, begun.begin))
                 return await write(request, reply) if begun.task is None else await self._finish(begun.task, reply)
             except asyncio.CancelledError:
                 return await self._cut(request, connection, begun)
@@ -155,6 +156,8 @@ class Handling:
         headers, body = self._fields(reply.headers), reply.body
         response: web.StreamResponse
         if isinstance(body, bytes):
+            if body and reply.after is None and not self._state.draining and is_ordinary(request):
+                return Whole(reply.status, head(reply.status, headers), body)
             response = self._state.closing(web.Response(status=reply.status, body=body or None, headers=headers))
             if reply.after is None:
                 return response

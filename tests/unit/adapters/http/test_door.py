@@ -372,3 +372,24 @@ async def test_each_answer_is_counted_once(serve: Serve, make_entrance: Make) ->
         ("/call", "405"),
         ("/call", "413"),
     ]
+
+
+async def test_both_ways_out_say_the_same(serve: Serve, make_entrance: Make) -> None:
+    """An answer that is written in one go has the status, fields and body that aiohttp would have sent."""
+    fields = (("Content-Type", "application/json"), ("Vary", "Accept-Language"), ("X-Word", "слово"))
+    served = await serve(make_entrance(lambda inbound: Reply(404, b'{"said":"so"}', fields)))
+    quick = await served.ask()
+    slow = await served.ask(Connection="close")
+    assert (quick.status, quick.body) == (slow.status, slow.body) == (404, b'{"said":"so"}')
+    own = {"date", "connection"}
+    said = [[field for field in answer.headers if field[0].lower() not in own] for answer in (quick, slow)]
+    assert said[0] == said[1]
+    assert quick.header("Date")
+
+
+async def test_a_line_break_in_a_field_goes_nowhere(serve: Serve, make_entrance: Make) -> None:
+    """A field that would end itself is an error of ours, and the client reads 500."""
+    served = await serve(make_entrance(lambda inbound: Reply(200, b"{}", (("X-Word", "a\r\nSet-Cookie: b"),))))
+    answer = await served.ask()
+    assert answer.status == 500
+    assert answer.header("Set-Cookie") is None
