@@ -56,10 +56,11 @@ def _call(params: dict[str, object]) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A server and the call that it gets; `floor_ratio` is the throughput it must reach against the floor."""
+    """A server and the call that it gets; in a `session`, which is begun first."""
 
     server: Server
     call: tuple[bytes, dict[str, str]]
+    session: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +76,7 @@ class Figure:
 FLOOR = Case(peer("bare aiohttp", "floor.py", Path(sys.executable)), modern("discounted"))
 CASES = (
     Case(rpcgw(), modern("Catalog.discounted")),
+    Case(rpcgw("rpcgw in a session"), legacy("Catalog.discounted"), session=True),
     Case(peer("mcp 1.x stateless", "sdk1.py", CLIENTS / "mcp1" / "bin" / "python"), legacy("discounted")),
     Case(peer("mcp 2.x 2026-07-28", "sdk2.py", CLIENTS / "mcp2" / "bin" / "python"), modern("discounted")),
 )
@@ -82,12 +84,24 @@ TARGETS = (
     ("rpcgw over bare aiohttp", "rpcgw", "bare aiohttp", 0.5),
     ("rpcgw over mcp 1.x stateless", "rpcgw", "mcp 1.x stateless", 18.0),
     ("rpcgw over mcp 2.x 2026-07-28", "rpcgw", "mcp 2.x 2026-07-28", 5.0),
+    ("session over stateless", "rpcgw in a session", "rpcgw", 0.85),
 )
 
 
-def expected(port: int, case: Case) -> bytes:
+def headers_of(port: int, case: Case) -> dict[str, str]:
+    """The call's header fields, with a new session's id where it is made in one."""
+    headers = case.call[1]
+    if not case.session:
+        return headers
+    params = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"}}
+    body = json.dumps({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params}).encode()
+    request = urllib.request.Request(f"http://127.0.0.1:{port}/mcp", body, {"Content-Type": "application/json"})
+    with urllib.request.urlopen(request, timeout=10) as reply:
+        return {**headers, "Mcp-Session-Id": reply.headers["Mcp-Session-Id"]}
+
+
+def expected(port: int, body: bytes, headers: dict[str, str], name: str) -> bytes:
     """The answer to one call, checked by its meaning; the bytes are what every further answer must be."""
-    body, headers = case.call
     request = urllib.request.Request(
         f"http://127.0.0.1:{port}/mcp", body, {"Content-Type": "application/json", **headers}
     )
@@ -95,14 +109,16 @@ def expected(port: int, case: Case) -> bytes:
         raw: bytes = reply.read()
     result = json.loads(raw)["result"]
     if result["structuredContent"] != {"result": 1699} or result["content"][0]["text"] != "1699" or result["isError"]:
-        raise SystemExit(f"{case.server.name} answers {raw!r}")
+        raise SystemExit(f"{name} answers {raw!r}")
     return raw
 
 
 def measure(case: Case, *, connections: int, seconds: float) -> Figure:
     """One run of one server, after a short warm-up."""
     with running(case.server, core=0) as (port, pid):
-        request = load.Request(load.http(port, "/mcp", *case.call), expected(port, case))
+        body, headers = case.call[0], headers_of(port, case)
+        answer = expected(port, body, headers, case.server.name)
+        request = load.Request(load.http(port, "/mcp", body, headers), answer)
         uvloop.run(load.run(port, request, connections=connections, seconds=seconds / 4))
         before = cpu_seconds(pid)
         result = uvloop.run(load.run(port, request, connections=connections, seconds=seconds))
