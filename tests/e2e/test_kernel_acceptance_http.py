@@ -293,7 +293,7 @@ def test_nobody_could_call(record_property: Note) -> None:
     """A-RPC-38: a protected group without any token keeps the daemon from starting, and says what to set."""
     refused = refusal(config={"ufo_json_rpc": {"security": {"protected_api": True}}}, plugins={"demo.py": PLUGIN})
     lines = refused.about("no-token")
-    run_noted(record_property, "rpcgw serve", refused.code, lines[0][: lines[0].find(" hint")] if lines else "")
+    run_noted(record_property, "rpcgw serve", refused.code, lines[0] if lines else "")
     assert refused.code == 78
     assert refused.about("clients_tokens")
 

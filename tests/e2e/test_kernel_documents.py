@@ -371,13 +371,16 @@ def test_postman_of_nothing(served: Daemon) -> None:
         assert served.get(path).status == 404, path
 
 
-def test_protected_documents() -> None:
+def test_protected_documents(record_property: Note) -> None:
     """A-RPC-39, A-RPC-94: `protected_doc` holds for every document, and only for documents."""
     config = """
     ufo_json_rpc:
       security: {protected_api: false, protected_doc: true, clients_tokens: [tok]}
     """
-    with daemon(config=config, routes=ROUTES, plugins={"shop.py": PLUGIN}) as running:
+    with (
+        daemon(config=config, routes=ROUTES, plugins={"shop.py": PLUGIN}) as running,
+        noting(record_property, running),
+    ):
         for path in ("/rpc", "/rpc/v2", "/rpc?info", "/rpc/postman", "/rpc/v2/postman"):
             statuses = [
                 running.get(path, headers).status
