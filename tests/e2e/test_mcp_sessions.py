@@ -123,7 +123,8 @@ def test_no_worker_serves_a_session_after_its_end_was_answered() -> None:
         while len(open_) < 2:
             connection = running.connect()
             answer = ask(connection, "tools/call", {"name": "Shop.process"}, first)
-            open_.setdefault(answer.json()["result"]["structuredContent"]["result"], connection)
+            if open_.setdefault(answer.json()["result"]["structuredContent"]["result"], connection) is not connection:
+                connection.close()
         for _ in range(50):
             session = begin(running)
             assert [ask(one, "ping", {}, session).status for one in open_.values()] == [200, 200]
