@@ -126,7 +126,8 @@ class Method:
                     raise self._invalid(errors, bound, texts, strict=strict)
                 bound = {name: value for name, value in bound.items() if name in known}
             if not self._required <= bound.keys():
-                errors = {name: [texts["missing"]] for name in self._required - bound.keys()}
+                absent = self._required - bound.keys()
+                errors = {param.name: [texts["missing"]] for param in self.signature.params if param.name in absent}
                 raise self._invalid(errors, bound, texts, strict=strict)
         return self._mended(bound) if self._lenient and not strict else bound
 
