@@ -32,6 +32,8 @@ TOLD = {
     "x-accel-buffering",
 }  # fmt: skip
 """Headers of answers that are shown."""
+SETS = {"access-control-allow-headers", "access-control-expose-headers"}
+"""Headers of answers whose parts come in any order."""
 UNTOLD = {"/metrics"}
 """What has other numbers in it each time."""
 WORDS = (
@@ -90,13 +92,18 @@ def noted(
     """Return an exchange as the document shows it."""
     fields = [f"{name}: {value}" for name, value in headers if name.lower() not in BORING]
     request = [first, *(field for field in fields if field.lower() not in EVERYWHERE | {"host: localhost"})]
-    told = [f"{name}: {value}" for name, value in answer.headers if name.lower() in TOLD]
+    told = [f"{name}: {in_order(name, value)}" for name, value in answer.headers if name.lower() in TOLD]
     lines = [field for field in told if field.lower() not in EVERYWHERE]
     return {
         "request": legible([*request, *shortened(content, words)], words),
         "status": answer.status,
         "answer": legible([*lines, *shortened(answer.body, words)], words),
     }
+
+
+def in_order(name: str, value: str) -> str:
+    """Return a header's value; what has no order of its own is sorted."""
+    return ",".join(sorted(value.split(","))) if name.lower() in SETS else value
 
 
 def run_noted(note: Note, command: str, code: int | None, said: str) -> None:
