@@ -180,12 +180,14 @@ class Executor:
     ) -> Done:
         """From rpc.pre_execute to the end, or from another call's result if one is being made (`flights`)."""
         if plan.cache is None or miss is None:
-            values, result, encoded = await self._perform(plan, context, values, guard)
+            values, result, encoded = await self._perform(plan, context, values, bound, guard)
         else:
             turn = await self._turn(call, plan.cache, miss)
             if isinstance(turn, Hit):
                 return _done(plan.method, turn.encoded, cached=True)
-            values, result, encoded = await self._in_turn(turn, plan.cache, self._perform(plan, context, values, guard))
+            values, result, encoded = await self._in_turn(
+                turn, plan.cache, self._perform(plan, context, values, bound, guard)
+            )
         if plan.drops:
             # Whatever becomes of the caller.
             given = {**plan.method.defaults, **bound}
@@ -225,13 +227,13 @@ class Executor:
         return event.params
 
     async def _perform(
-        self, plan: Plan, context: CallContext, values: dict[str, Any], guard: Guard | None
+        self, plan: Plan, context: CallContext, values: dict[str, Any], bound: dict[str, Any], guard: Guard | None
     ) -> Performed:
         """The parameters that counted, the answer's value, and its JSON."""
         if plan.lock is None and not self._listened:
             result = await plan.invoke(values, context)
         else:
-            values, result = await self._with_events(plan, context, values)
+            values, result = await self._with_events(plan, context, values, bound)
         if guard is not None:
             guard.stop()
         return values, result, self._encode(plan.method, result)
@@ -245,7 +247,7 @@ class Executor:
         return encoded
 
     async def _with_events(
-        self, plan: Plan, context: CallContext, values: dict[str, Any]
+        self, plan: Plan, context: CallContext, values: dict[str, Any], bound: dict[str, Any]
     ) -> tuple[dict[str, Any], Any]:
         """From rpc.pre_execute to rpc.post_execute: the parameters that counted, and the answer's value."""
         listeners = self._listeners
@@ -256,7 +258,9 @@ class Executor:
         if plan.lock is None:
             result = await plan.invoke(values, context)
         else:
-            result = await self._locked(plan, context, values)
+            # What a resolver found may change from call to call; what it was found by does not.
+            named = {**values, **bound} if plan.resolving else values
+            result = await self._locked(plan, context, values, named)
         answer = result
         if listeners.pre_response:
             response = PreResponse(context, values, result)
@@ -266,9 +270,9 @@ class Executor:
             await fire(listeners.post_execute, PostExecute(context, values, result))
         return values, answer
 
-    async def _locked(self, plan: Plan, context: CallContext, values: dict[str, Any]) -> Any:
+    async def _locked(self, plan: Plan, context: CallContext, values: dict[str, Any], named: dict[str, Any]) -> Any:
         assert plan.lock is not None, "only locked methods come here"
-        held = await self._locks.take(lock_name(plan.method, plan.lock, values), plan.lock)
+        held = await self._locks.take(lock_name(plan.method, plan.lock, named), plan.lock)
         try:
             return await plan.invoke_noting(values, context, held.ended)
         finally:
