@@ -83,7 +83,9 @@ class SlotFile:
             self._give_up(error)
         if not self._chunks:
             self._grow()
+        self._header = self._chunks[0][0].cast("Q")
         self._publish()
+        self._chunks[0][0][: len(MAGIC)] = MAGIC
 
     def series(self, kind: int, name: bytes, cells: int = 1) -> Cells:
         """The cells of a series, which is appended where it is new and keeps its first shape."""
@@ -149,8 +151,9 @@ class SlotFile:
         self.trouble = str(error)
 
     def _publish(self) -> None:
+        """One store of eight bytes: `struct.pack_into` would zero the header first, and a kill in between lose the file."""
         if not self.trouble:
-            _HEADER.pack_into(self._chunks[0][0], 0, MAGIC, self._used)
+            self._header[1] = self._used
 
 
 def pack_record(kind: int, name: bytes, cells: int | memoryview[float]) -> bytes:
