@@ -76,6 +76,10 @@ contract-mutants: setup ## see that each clause's tests turn red when the clause
 acceptance: setup ## run the tests of docs/acceptance/ and write docs/acceptance.md: what was sent, what came back
 	@.venv/bin/python -m scripts.acceptance $(ARGS)
 
+.PHONY: ops-report
+ops-report: setup ## run the fault tests and write their figures into docs/operations.md
+	@.venv/bin/python -m scripts.ops_report $(ARGS)
+
 .PHONY: screenshots
 screenshots: setup ## take pictures of the pages that the example serves, into .cache/screenshots
 	@.venv/bin/python -m scripts.screenshots

@@ -9,6 +9,7 @@ import pytest
 
 from tests.support import redis as redis_support
 from tests.support.daemon import Daemon, example
+from tests.support.figures import Figure, Note, figure_by
 
 
 @pytest.fixture(scope="session")
@@ -31,6 +32,12 @@ def example_daemon() -> Iterator[Daemon]:
     """The example as it is shipped, served once for all tests that only read it."""
     with example() as running:
         yield running
+
+
+@pytest.fixture
+def figure(record_property: Note) -> Figure:
+    """Keeps what the test measures, for the table of docs/operations.md."""
+    return figure_by(record_property)
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

@@ -13,7 +13,18 @@ from tests.support.daemon import ROOT
 HOSTS = re.compile(rb"(pypi|pythonhosted|npmjs)\.org\b|proxy\.golang\.")
 TARGETS = [
     *("setup", "serve", "test"),
-    *("ci", "lint", "types", "layers", "format", "contract", "contract-mutants", "acceptance", "conformance"),
+    *(
+        "ci",
+        "lint",
+        "types",
+        "layers",
+        "format",
+        "contract",
+        "contract-mutants",
+        "acceptance",
+        "ops-report",
+        "conformance",
+    ),
     *("bench", "reference", "docs", "wheel", "clean", "lock"),
 ]
 
