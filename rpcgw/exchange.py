@@ -69,6 +69,21 @@ class Reply(msgspec.Struct, frozen=True):
     after: Callable[[], Awaitable[None]] | None = None
 
 
+class Pending(msgspec.Struct, frozen=True):
+    """A head on which somebody outside has a say: a key server, a counter that hosts share. `settle()` asks them."""
+
+    settle: Callable[[], Awaitable[Principal | Reply]]
+
+
+Verdict = Principal | Reply | Pending
+"""Of a head: who comes in, what they are told instead, or that it is to be settled first."""
+
+
+async def settled(verdict: Verdict) -> Principal | Reply:
+    """A verdict, once nobody else has a say in it."""
+    return await verdict.settle() if isinstance(verdict, Pending) else verdict
+
+
 class Inbound(msgspec.Struct, frozen=True):
     """A whole request. `gone()` is an awaitable that ends when the peer has left.
 
@@ -104,7 +119,8 @@ class Entrance:
     `pattern` is a path in which a whole segment may be `{ver}`, which stands for `v` and digits, or `{aiName}`, which
     stands for anything; a path with fewer of them wins over one with more.
     `admit` is pure and runs on every head but a preflight's, before the body is read, whatever its method: guards, then
-    the method (405 with `Allow`), then the token. `methods` lists what it lets through, for `Allow` and for CORS.
+    the method (405 with `Allow`), then the token; what it cannot know by itself is `Pending`, and the door settles it.
+    `methods` lists what it lets through, for `Allow` and for CORS.
     `too_large` is the answer to a body over `max_body_bytes`. `origins` may read answers from a page (CORS), and see
     the headers named in `expose`.
     """
@@ -113,7 +129,7 @@ class Entrance:
     pattern: str
     methods: tuple[str, ...]
     max_body_bytes: int
-    admit: Callable[[Head], Principal | Reply]
+    admit: Callable[[Head], Verdict]
     too_large: Callable[[Head], Reply]
     answer: Callable[[Principal, Inbound], Awaitable[Reply]]
     origins: tuple[str, ...] = ()

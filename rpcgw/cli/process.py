@@ -16,7 +16,7 @@ from rpcgw.cli.problems import PROBLEMS, print_problems
 from rpcgw.daemon.runtime import open_runtime
 from rpcgw.daemon.telemetry import command_telemetry
 from rpcgw.endpoints import rpc
-from rpcgw.exchange import Entrance, Fields, Head, Inbound, Reply
+from rpcgw.exchange import Entrance, Fields, Head, Inbound, Reply, settled
 from rpcgw.gateway.listing import version_number
 from rpcgw.gateway.model import Gateway, RpcRoute
 from rpcgw.kernel.ports import Observer
@@ -86,7 +86,7 @@ def _entrance(entrances: tuple[Entrance, ...], head: Head) -> Entrance:
 
 
 async def _ask(entrance: Entrance, inbound: Inbound) -> Reply:
-    principal = entrance.admit(inbound.head)
+    principal = await settled(entrance.admit(inbound.head))
     if isinstance(principal, Reply):
         return principal
     if len(inbound.body) > entrance.max_body_bytes:

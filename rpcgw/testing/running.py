@@ -17,7 +17,7 @@ from rpcgw.adapters.telemetry.slots import Slots
 from rpcgw.daemon.runtime import Runtime, open_runtime
 from rpcgw.daemon.wiring import entrances
 from rpcgw.endpoints.sessions import LocalRevocations
-from rpcgw.exchange import Entrance, Inbound, Reply
+from rpcgw.exchange import Entrance, Inbound, Reply, settled
 from rpcgw.gateway.model import Gateway
 from rpcgw.kernel.ports import Pool
 from rpcgw.testing.answers import Received
@@ -130,7 +130,7 @@ def _open_pool(clock: MovableClock, url: str, directory: str) -> Pool:
 
 async def _answer(entrance: Entrance, inbound: Inbound) -> Received:
     head = inbound.head
-    principal = entrance.admit(head)
+    principal = await settled(entrance.admit(head))
     if isinstance(principal, Reply):
         return await _received(principal)
     if len(inbound.body) > entrance.max_body_bytes:

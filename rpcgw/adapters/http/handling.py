@@ -15,7 +15,7 @@ from rpcgw.adapters.http.connections import Connection, Report
 from rpcgw.adapters.http.cors import Cors, is_preflight
 from rpcgw.adapters.http.state import State
 from rpcgw.adapters.http.whole import Whole, head, is_ordinary
-from rpcgw.exchange import Entrance, Head, Inbound, Reply
+from rpcgw.exchange import Entrance, Head, Inbound, Pending, Reply, settled
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 STOPPING = failure(503, "the server is stopping")
@@ -101,6 +101,8 @@ class Handling:
             try:
                 asked = head_of(request, connection)
                 verdict = admit(asked)
+                if isinstance(verdict, Pending):
+                    verdict = await verdict.settle()
                 if isinstance(verdict, Reply):
                     return await write(request, verdict)
                 body = await read(request, limit)
@@ -142,7 +144,7 @@ class Handling:
         async def handle(request: web.Request) -> web.StreamResponse:
             if cors is not None and is_preflight(request):
                 return self._state.closing(await cors.preflight(request))
-            verdict = self._entrance.admit(head_of(request, cast(Connection, request.protocol)))
+            verdict = await settled(self._entrance.admit(head_of(request, cast(Connection, request.protocol))))
             # The guards hold; which methods there are is told without a token.
             if isinstance(verdict, Reply) and verdict.status not in {401, 405}:
                 return await self._write(request, verdict)

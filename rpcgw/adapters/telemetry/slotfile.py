@@ -151,7 +151,7 @@ class SlotFile:
         self.trouble = str(error)
 
     def _publish(self) -> None:
-        """One store of eight bytes: `struct.pack_into` would zero the header first, and a kill in between lose the file."""
+        """One store of eight bytes: `pack_into` would zero the header first, and a kill in between lose the file."""
         if not self.trouble:
             self._header[1] = self._used
 

@@ -17,7 +17,7 @@ from rpcgw.adapters.stores.memory import MemoryPool
 from rpcgw.endpoints.cancellations import Cancellations, Marks
 from rpcgw.endpoints.mcp import Services, entrances
 from rpcgw.endpoints.sessions import LocalRevocations, Sessions
-from rpcgw.exchange import Entrance, Head, Inbound, Reply, never
+from rpcgw.exchange import Entrance, Head, Inbound, Reply, never, settled
 from rpcgw.kernel.call import Call, Outcome
 from rpcgw.kernel.executor import Executor
 from rpcgw.kernel.exposure import Registration
@@ -121,7 +121,7 @@ class House:
         """What a door does with a raw request, without the sockets."""
         head, body = parsed(raw)
         entrance = self.entrance(head.path)
-        admitted = entrance.admit(head)
+        admitted = await settled(entrance.admit(head))
         if isinstance(admitted, Reply):
             return admitted
         if len(body) > entrance.max_body_bytes:

@@ -15,7 +15,7 @@ from multidict import CIMultiDict
 import rpcgw
 from rpcgw.adapters.pages.files import pages
 from rpcgw.endpoints.console import entrances
-from rpcgw.exchange import Entrance, Head, Inbound, Reply
+from rpcgw.exchange import Entrance, Head, Inbound, Reply, settled
 from rpcgw.testing.compiling import compile_plugin
 from rpcgw.texts.pages import ENGLISH, UKRAINIAN
 from tests.unit.endpoints.house import Clock, Observer
@@ -58,7 +58,7 @@ async def ask(
         return Reply(404)
     fields = CIMultiDict({"Host": "localhost", **(headers or {})})
     head = Head(method, path, "", fields, "127.0.0.1")
-    admitted = door.admit(head)
+    admitted = await settled(door.admit(head))
     return admitted if isinstance(admitted, Reply) else await door.answer(admitted, Inbound(head, b""))
 
 

@@ -12,7 +12,7 @@ from rpcgw.access.guards import compile_guards
 from rpcgw.access.policies import document_policy
 from rpcgw.access.tokens import compile_tokens
 from rpcgw.endpoints.documents import entrances
-from rpcgw.exchange import Entrance, Inbound, Reply
+from rpcgw.exchange import Entrance, Inbound, Reply, settled
 from rpcgw.protocol.mcp.clients import Connection
 from rpcgw.protocol.mcp.documents import Edition, Publication, edition
 from rpcgw.protocol.mcp.serverjson import Card
@@ -42,7 +42,7 @@ async def ask(
     """What a door does with a request."""
     head, _ = parsed(raw(method, path, dict(headers or {})))
     entrance = next(each for each in where or doors() if fits(each.pattern, path))
-    admitted = entrance.admit(head)
+    admitted = await settled(entrance.admit(head))
     return admitted if isinstance(admitted, Reply) else await entrance.answer(admitted, Inbound(head, b""))
 
 

@@ -12,7 +12,7 @@ import pytest
 from rpcgw.adapters.http.door import Door
 from rpcgw.adapters.http.health import Part, Scrape
 from rpcgw.api.context import ANONYMOUS, Principal
-from rpcgw.exchange import Entrance, Head, Inbound, Reply
+from rpcgw.exchange import Entrance, Head, Inbound, Reply, Verdict
 
 JSON = (("Content-Type", "application/json"),)
 LIMIT = 1000
@@ -108,7 +108,7 @@ def entrance(
     *,
     pattern: str = "/call",
     methods: Sequence[str] = ("POST",),
-    admit: Callable[[Head], Principal | Reply] | None = None,
+    admit: Callable[[Head], Verdict] | None = None,
     origins: Sequence[str] = (),
     expose: Sequence[str] = (),
 ) -> Entrance:

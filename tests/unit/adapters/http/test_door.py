@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from rpcgw.exchange import Inbound, Reply
+from rpcgw.api.context import ANONYMOUS, Principal
+from rpcgw.exchange import Inbound, Pending, Reply
 
 JSON = (("Content-Type", "application/json"),)
 LIMIT = 1000
@@ -113,6 +114,26 @@ async def test_what_admit_refuses_is_not_read(serve: Serve, make_entrance: Make)
     client = await served.connect()
     await client.send(b"POST /call HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\n")
     assert (await client.answer()).status == 401
+
+
+@pytest.mark.parametrize(
+    ("verdict", "status"),
+    [pytest.param(ANONYMOUS, 200, id="let in"), pytest.param(Reply(401, b"{}", JSON), 401, id="refused")],
+)
+async def test_a_verdict_is_settled_before_the_answer(
+    serve: Serve, make_entrance: Make, verdict: Principal | Reply, status: int
+) -> None:
+    """Where somebody outside has a say, the door waits for it."""
+    asked = asyncio.Event()
+
+    async def settle() -> Principal | Reply:
+        asyncio.get_running_loop().call_soon(asked.set)
+        await asked.wait()
+        return verdict
+
+    served = await serve(make_entrance(admit=lambda _: Pending(settle)))
+    answer = await served.ask("POST")
+    assert (answer.status, asked.is_set()) == (status, True)
 
 
 BOMB = gzip.compress(bytes(10_000_000))
