@@ -16,7 +16,7 @@ _MEDIA_TYPES: Final = {".css": "text/css; charset=utf-8", ".js": "text/javascrip
 def pages() -> Pages:
     """What the console is made with. The files are read here, once."""
     found = sorted(path for path in (ROOT / "static").iterdir() if path.suffix in _MEDIA_TYPES)
-    return Pages(_render, {path.suffix.removeprefix("."): _asset(path) for path in found})
+    return Pages(_render, {path.name: _asset(path) for path in found})
 
 
 def _asset(path: Path) -> Asset:
