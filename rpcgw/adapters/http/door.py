@@ -15,8 +15,9 @@ from rpcgw.adapters.http.acceptor import Acceptor
 from rpcgw.adapters.http.answers import failure
 from rpcgw.adapters.http.connections import Connection, Connections, Report, Share
 from rpcgw.adapters.http.cors import Cors
-from rpcgw.adapters.http.handling import Afterwards, Handling
+from rpcgw.adapters.http.handling import handler, options
 from rpcgw.adapters.http.health import Parts, Scrape, add_health
+from rpcgw.adapters.http.serving import Afterwards, Serving
 from rpcgw.adapters.http.state import State
 from rpcgw.exchange import Entrance
 
@@ -143,11 +144,11 @@ def build(
     add_health(app, parts, state, scrape)
     cors = Cors(app) if any(entrance.origins for entrance in entrances) else None
     for entrance in sorted(entrances, key=lambda entrance: entrance.pattern.count("{")):
-        handling = Handling(entrance, report, state, after)
+        serving = Serving(entrance, report, state, after)
         for path in spellings(entrance.pattern):
             resource = app.router.add_resource(path)
-            resource.add_route("OPTIONS", handling.options(cors if entrance.origins else None))
-            resource.add_route("*", handling.handler())
+            resource.add_route("OPTIONS", options(serving, state, cors if entrance.origins else None))
+            resource.add_route("*", handler(serving, state))
             if cors and entrance.origins:
                 cors.add(resource, entrance)
 

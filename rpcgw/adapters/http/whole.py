@@ -1,8 +1,8 @@
-"""The quick way out: an answer in one piece to an ordinary request, written in one go.
+"""An answer in one piece as bytes, and the quick way out for them through aiohttp.
 
 It says what aiohttp's own response would say, without building it: the fields that an endpoint sends over and over are
 made into bytes once. Only `prepare` and `write_eof` of aiohttp's response are replaced, both public. Anything unusual
-(HTTP/1.0, HEAD, a connection that is to close, a page's origin, work that follows the answer) goes the long way.
+(HTTP/1.0, HEAD, a connection that its client wants closed, a page's origin) goes the long way.
 """
 
 from __future__ import annotations
@@ -18,28 +18,37 @@ from aiohttp.abc import AbstractStreamWriter
 
 from rpcgw.exchange import HeaderFields
 
+CLOSE: HeaderFields = (("Connection", "close"),)
+CHUNKED: HeaderFields = (("Transfer-Encoding", "chunked"),)
 _UNFIT = re.compile(r"[\r\n\0]")
+_BODILESS = frozenset({204, 304})
+"""Statuses whose answers have no body, and say nothing of its length (RFC 9110, section 8.6)."""
 
 
 class Whole(web.StreamResponse):
-    """An answer that is ready: `head` ends before Content-Length."""
+    """An answer that is ready; the `last` one on its connection says so, and ends it."""
 
-    def __init__(self, status: int, head: bytes, body: bytes) -> None:
+    def __init__(self, status: int, fields: HeaderFields, body: bytes, *, last: bool = False) -> None:
         super().__init__(status=status)
-        self._ready = (head, body)
+        self._head = head(status, fields, last=last)
+        self._content = body
+        self._last = last
+        self._sent = False
 
     @property
     def keep_alive(self) -> bool:
-        """The connection stays: others go the long way."""
-        return True
+        """Whether the connection stays."""
+        return not self._last
 
     async def prepare(self, request: web.BaseRequest) -> AbstractStreamWriter | None:
         """Write all of it; waits where the reader is slower than this."""
+        if self._sent:
+            return None
         transport = request.transport
         if transport is None:
             raise ConnectionResetError("the peer has left")
-        head, body = self._ready
-        transport.write(b"%bContent-Length: %d\r\nDate: %b\r\n\r\n%b" % (head, len(body), _date(), body))
+        self._sent = True
+        transport.write(whole(self._status, self._head, self._content))
         if transport.get_write_buffer_size():
             await request.writer.drain()
         return None
@@ -58,13 +67,22 @@ def is_ordinary(request: web.Request) -> bool:
     )
 
 
+def whole(status: int, start: bytes, body: bytes) -> bytes:
+    """An answer as bytes; `start` is what `head` makes of its status and fields."""
+    if status in _BODILESS:
+        return b"%bDate: %b\r\n\r\n" % (start, date())
+    return b"%bContent-Length: %d\r\nDate: %b\r\n\r\n%b" % (start, len(body), date(), body)
+
+
 @lru_cache(maxsize=256)
-def head(status: int, fields: HeaderFields) -> bytes:
-    """The status line and the fields as bytes.
+def head(status: int, fields: HeaderFields, *, last: bool = False) -> bytes:
+    """The status line and the fields as bytes, up to Content-Length.
 
     Raises:
         ValueError: A field holds what would end it.
     """
+    if last:
+        fields += CLOSE
     if any(_UNFIT.search(text) for field in fields for text in field):
         raise ValueError("a header field holds a line break")
     lines = [f"HTTP/1.1 {status} {_phrase(status)}", *(f"{name}: {value}" for name, value in fields), ""]
@@ -78,7 +96,8 @@ def _phrase(status: int) -> str:
         return ""
 
 
-def _date() -> bytes:
+def date() -> bytes:
+    """The time as HTTP says it (RFC 9110, section 5.6.7)."""
     return _date_of(int(time.time()))
 
 

@@ -1,0 +1,207 @@
+"""One request from its head to its answer, whichever door it came through: admit, read, answer, write, afterwards.
+
+Doors differ in how bytes come and go. What they do with a request is decided here, once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator, Awaitable, Callable
+from functools import lru_cache
+from typing import Generic, TypeVar
+
+from rpcgw.adapters.http import bodies
+from rpcgw.adapters.http.answers import failure, signed, signed_and_varying
+from rpcgw.adapters.http.connections import Report
+from rpcgw.adapters.http.state import State
+from rpcgw.exchange import Entrance, Head, HeaderFields, Inbound, Pending, Reply
+
+Sent = TypeVar("Sent")
+"""What a door's own code is given once an answer is on its way."""
+
+STOPPING = failure(503, "the server is stopping")
+
+
+class SelfCancelled(Exception):
+    """A call ended the task that it runs in."""
+
+
+class Exchange(ABC, Generic[Sent]):
+    """One request on its connection, as a door holds it: how its body is read and its answer written.
+
+    `begun` writes the stream that goes out while its answer is still worked on, if there is one (`Inbound.begin`).
+    """
+
+    __slots__ = ("begun", "head")
+
+    def __init__(self, head: Head) -> None:
+        self.head = head
+        self.begun: asyncio.Task[Sent] | None = None
+
+    @property
+    @abstractmethod
+    def there(self) -> bool:
+        """Whether the peer is still connected."""
+
+    @property
+    @abstractmethod
+    def written(self) -> bool:
+        """Whether part of an answer is out."""
+
+    @abstractmethod
+    async def read(self, limit: int) -> bytes:
+        """The body; see `bodies.read`."""
+
+    @abstractmethod
+    async def gone(self) -> None:
+        """Return when the peer has left."""
+
+    @abstractmethod
+    async def write(self, status: int, fields: HeaderFields, body: bytes, *, now: bool) -> Sent:
+        """Answer in one piece. Where `now` is false the bytes may go out as soon as this task ends."""
+
+    @abstractmethod
+    async def stream(self, status: int, fields: HeaderFields, pieces: AsyncIterator[bytes]) -> Sent:
+        """Answer piece by piece. Ends early, without an error, when the peer leaves; `pieces` is closed either way."""
+
+    @abstractmethod
+    def break_off(self) -> None:
+        """End the connection, so that the peer can tell that what it got is not all."""
+
+
+class Afterwards:
+    """What replies leave to be done once their bytes are out; a drain waits for it."""
+
+    def __init__(self, report: Report) -> None:
+        self._report = report
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def start(self, work: Callable[[], Awaitable[None]]) -> None:
+        """Do it now, beside the connection's next request."""
+        task = asyncio.get_running_loop().create_task(self._run(work))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _run(self, work: Callable[[], Awaitable[None]]) -> None:
+        try:
+            await work()
+        except Exception as error:  # noqa: BLE001 -- the answer is out; nobody is left to be told but the log
+            self._report("after.failed", exception=error)
+
+    async def finish(self, within: float, cut: float) -> None:
+        """Wait for all of it; what is left after `within` seconds is cancelled and has `cut` seconds to end."""
+        if self._tasks and (late := (await asyncio.wait(self._tasks, timeout=within))[1]):
+            for task in late:
+                task.cancel()
+            await asyncio.wait(late, timeout=cut)
+
+
+class Serving:
+    """How one entrance's requests are served; all that can be known before a request is known here."""
+
+    def __init__(self, entrance: Entrance, report: Report, state: State, after: Afterwards) -> None:
+        self.entrance = entrance
+        self._report = report
+        self._state = state
+        self._after = after
+        # Endpoints send the same few sets of fields over and over.
+        self._fields = lru_cache(64)(signed_and_varying if entrance.origins else signed)
+
+    async def serve(self, exchange: Exchange[Sent]) -> Sent:
+        """Answer one request. Runs in a task that serves nothing else meanwhile, and that a drain may cancel.
+
+        Raises:
+            CancelledError, ConnectionError: Nothing more can be said on this connection.
+        """
+        entrance = self.entrance
+        try:
+            verdict = entrance.admit(exchange.head)
+            if isinstance(verdict, Pending):
+                verdict = await verdict.settle()
+            if isinstance(verdict, Reply):
+                return await self.write(exchange, verdict)
+            body = await exchange.read(entrance.max_body_bytes)
+            inbound = Inbound(exchange.head, body, exchange.gone, lambda reply: self._begin(exchange, reply))
+            reply = await entrance.answer(verdict, inbound)
+            if exchange.begun is None:
+                return await self.write(exchange, reply)
+            return await self._finish(exchange.begun, reply)
+        except asyncio.CancelledError:
+            return await self._cut(exchange)
+        except Exception as error:  # noqa: BLE001 -- the door is where anything unforeseen becomes an answer
+            await _drop(exchange)
+            return await self._refuse(exchange, error)
+
+    async def write(self, exchange: Exchange[Sent], reply: Reply) -> Sent:
+        """Write an answer, count it, and begin what is to happen once its bytes are out."""
+        self._report("request", endpoint=self.entrance.name, status=str(reply.status))
+        fields, body = self._fields(reply.headers), reply.body
+        if isinstance(body, bytes):
+            sent = await exchange.write(reply.status, fields, body, now=reply.after is not None)
+        else:
+            sent = await exchange.stream(reply.status, fields, body)
+        if reply.after is not None:
+            self._after.start(reply.after)
+        return sent
+
+    def _begin(self, exchange: Exchange[Sent], reply: Reply) -> None:
+        """Write a stream beside the work on it."""
+        assert exchange.begun is None, "a request has one answer"
+        exchange.begun = asyncio.get_running_loop().create_task(self.write(exchange, reply))
+
+    async def _finish(self, stream: asyncio.Task[Sent], reply: Reply) -> Sent:
+        """Wait until a stream is out that was begun before its answer was ready."""
+        sent = await stream
+        if reply.after is not None:
+            self._after.start(reply.after)
+        return sent
+
+    async def _cut(self, exchange: Exchange[Sent]) -> Sent:
+        """A call was cut off: what its stream says last still goes out, or a short answer where there is none."""
+        if self._state.cutting and exchange.begun is not None and not exchange.begun.done():
+            return await exchange.begun
+        await _drop(exchange)
+        if not self._state.cutting and exchange.there:
+            # Only a drain cuts calls off while somebody listens: this one has cancelled its own task.
+            _uncancelled()
+            return await self._refuse(exchange, SelfCancelled("a procedure cancelled the task it runs in"))
+        if not self._state.cutting or exchange.written:
+            raise asyncio.CancelledError
+        return await _say(exchange, STOPPING)
+
+    async def _refuse(self, exchange: Exchange[Sent], error: Exception) -> Sent:
+        """What an error in handling becomes on the wire."""
+        if not exchange.there:  # nobody reads what is said here
+            return await _say(exchange, STOPPING)
+        if isinstance(error, bodies.TooLarge):
+            return await self.write(exchange, self.entrance.too_large(exchange.head))
+        if isinstance(error, bodies.Unreadable):
+            return await self.write(exchange, failure(400, "the body cannot be read as its head declares it"))
+        if isinstance(error, bodies.UnknownCoding):
+            return await self.write(exchange, failure(415, "unknown content coding", bodies.ACCEPTED))
+        self._report("http.failed", endpoint=self.entrance.name, exception=error)
+        if exchange.written:  # a broken stream ends without its last chunk, so that the client can tell
+            exchange.break_off()
+            raise ConnectionResetError("the stream broke")
+        return await self.write(exchange, failure(500, "internal error"))
+
+
+async def _say(exchange: Exchange[Sent], reply: Reply) -> Sent:
+    """One of the door's own answers, which no endpoint gave and no metric counts."""
+    assert isinstance(reply.body, bytes), "the door's own answers are no streams"
+    return await exchange.write(reply.status, signed(reply.headers), reply.body, now=False)
+
+
+async def _drop(exchange: Exchange[Sent]) -> None:
+    """Stop writing a stream that was begun."""
+    if exchange.begun is not None:
+        exchange.begun.cancel()
+        await asyncio.wait([exchange.begun])
+
+
+def _uncancelled() -> None:
+    """Let the current task, which may serve the connection's next requests too, count as cancelled no more."""
+    task = asyncio.current_task()
+    while task is not None and task.cancelling():
+        task.uncancel()
