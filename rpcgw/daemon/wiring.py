@@ -15,20 +15,21 @@ from rpcgw.adapters.telemetry.log import Log
 from rpcgw.api.errors import ConfigError
 from rpcgw.api.problems import Place, Problem
 from rpcgw.daemon.active import ActiveSessions
-from rpcgw.daemon.compiled import Compiled, Part, Running, Slot
+from rpcgw.daemon.compiled import Compiled, Running, Slot
 from rpcgw.daemon.compiling import compile_gateway
 from rpcgw.daemon.jobs import open_deferral
 from rpcgw.daemon.options import Needs, Options
+from rpcgw.daemon.readiness import Readiness
 from rpcgw.daemon.revocations import REVOCATIONS, SharedRevocations
 from rpcgw.daemon.runtime import Runtime, open_runtime
-from rpcgw.daemon.telemetry import metrics_directory, worker_telemetry
+from rpcgw.daemon.telemetry import WorkerTelemetry, metrics_directory, worker_telemetry
 from rpcgw.endpoints import console, documents, mcp, postman, rpc
 from rpcgw.endpoints.cancellations import Cancellations, Marks
 from rpcgw.endpoints.deferred import Deferral
 from rpcgw.endpoints.sessions import Sessions
 from rpcgw.exchange import Entrance
 from rpcgw.gateway.model import Gateway
-from rpcgw.kernel.ports import Pool, Revocations, StoreError
+from rpcgw.kernel.ports import Revocations
 
 __all__ = ["Generation", "compile_gateway", "compile_generation", "entrances"]
 
@@ -101,13 +102,14 @@ class Generation:
                 open_runtime(gateway, told.observer, exhausted=_end_worker) as runtime,
                 open_deferral(runtime) as deferral,
             ):
+                readiness = Readiness(gateway, slot.generation, runtime.pools, runtime.clock)
                 yield Running(
                     entrances=entrances(runtime, revocations, deferral),
                     report=told.observer.event,
-                    parts=partial(_parts, runtime),
+                    parts=readiness.parts,
                     scrape=ActiveSessions(runtime.pool, runtime.clock).beside(told.scrape),
                     reopen=told.log.reopen,
-                    reloaded=told.reloaded,
+                    reloaded=partial(_reloaded, told, readiness),
                 )
 
 
@@ -132,6 +134,11 @@ def _log_plugins(gateway: Gateway, slot: Slot, log: Log) -> None:
         if plugin.state == "quarantined":
             fields = {"plugin": plugin.name, "location": plugin.location, "reason": plugin.reason}
             log.write("plugin.quarantined", "error", **fields, traceback=plugin.traceback)
+
+
+def _reloaded(told: WorkerTelemetry, readiness: Readiness, success: bool, at: float) -> None:  # noqa: FBT001 -- a hook
+    told.reloaded(success, at)
+    readiness.reloaded(success)
 
 
 def _end_worker() -> None:
@@ -167,25 +174,3 @@ def _watched(gateway: Gateway) -> tuple[str, ...]:
     places = (settings.plugins.directory, settings.translations.directory, *(p.location for p in gateway.plugins))
     found = [place for place in places if Path(place).exists() and "site-packages" not in place]
     return tuple(dict.fromkeys([directory, *found]))
-
-
-async def _parts(runtime: Runtime) -> list[Part]:
-    """What `/readyz?verbose` lists: plugins, and pools. Only a pool that is required makes the worker not ready."""
-    gateway = runtime.gateway
-    plugins = [
-        Part(f"plugin:{plugin.name}", ready=plugin.state == "loaded", detail=plugin.reason)
-        for plugin in gateway.plugins
-    ]
-    pools = [
-        await _pool_part(name, pool, required=gateway.settings.pools[name].required)
-        for name, pool in runtime.pools.items()
-    ]
-    return [*plugins, *pools]
-
-
-async def _pool_part(name: str, pool: Pool, *, required: bool) -> Part:
-    try:
-        await pool.ping()
-    except StoreError as error:
-        return Part(f"pool:{name}", ready=False, detail=str(error), required=required)
-    return Part(f"pool:{name}", ready=True, required=required)

@@ -46,7 +46,7 @@ def readiness(parts: Sequence[Part], *, leaving: bool, verbose: bool) -> Reply:
 
 
 def add_health(app: web.Application, parts: Parts, state: State, scrape: Scrape | None) -> None:
-    """Serve `/livez`, `/readyz` and, where it is wanted, metrics."""
+    """Serve `/livez`, `/healthz` (the same under its older name), `/readyz` and, where it is wanted, metrics."""
 
     async def livez(_: web.Request) -> web.Response:
         return state.respond(Reply(200, b'{"status":"alive"}', JSON))
@@ -54,7 +54,8 @@ def add_health(app: web.Application, parts: Parts, state: State, scrape: Scrape 
     async def readyz(request: web.Request) -> web.Response:
         return state.respond(readiness(await parts(), leaving=state.lame, verbose="verbose" in request.query))
 
-    app.router.add_get("/livez", livez)
+    for path in ("/livez", "/healthz"):
+        app.router.add_get(path, livez)
     app.router.add_get("/readyz", readyz)
     if scrape is not None:
         _add_metrics(app, state, scrape)
