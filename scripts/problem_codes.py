@@ -56,6 +56,7 @@ PLUGINS = {
     "procedure-parameter": "A constructor's parameter is of a type that no lifespan gives.",
     "removed": "`removed` names a method that no earlier version has (warning).",
     "reserved": "A parameter has a name that the protocol keeps for itself (warning).",
+    "restart-needed": "Another version of rpcgw is installed than the daemon that is to reload.",
     "state-dir": "The directory for state cannot be used.",
     "threads-at-import": "A plugin starts threads when it is imported; a fork would lose them.",
     "tool-collision": "Two methods would be tools of one name.",

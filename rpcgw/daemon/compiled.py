@@ -42,8 +42,8 @@ class Running:
     """A worker's gateway, open for calls.
 
     `draining` is called when the worker begins to drain (end streams with their closing answer); `reopen` when log
-    files were moved away; `reloaded` after each reload, and at the start where there was one, with its success and time
-    (seconds since the epoch).
+    files were moved away; `reloaded` once the worker is ready and after each reload: whether the last one succeeded,
+    and since when the generation serves that does (seconds since the epoch).
     """
 
     entrances: Sequence[Entrance]

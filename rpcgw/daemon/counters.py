@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from rpcgw.adapters.telemetry.history import clear, fold, settle
@@ -25,9 +25,9 @@ class Counters:
         """Its gauges go with it; its counters stay for the slot's next worker."""
         self._try(lambda: settle(str(Path(self._directory, slot_name(generation, slot)))))
 
-    def generation_gone(self, generation: int, workers: int) -> None:
+    def generation_gone(self, generation: int, slots: Sequence[int]) -> None:
         """Its counters become history."""
-        self._try(lambda: fold(self._directory, [slot_name(generation, slot) for slot in range(workers)]))
+        self._try(lambda: fold(self._directory, [slot_name(generation, slot) for slot in slots]))
 
     def _try(self, work: Callable[[], None]) -> None:
         if not self._directory:

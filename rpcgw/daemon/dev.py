@@ -11,6 +11,7 @@ import os
 import signal
 import socket
 import sys
+import time
 from collections.abc import Coroutine, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -129,6 +130,7 @@ class Dev:
     async def _serve(self, running: Running, listeners: Sequence[socket.socket]) -> int | None:
         door = Door(running.entrances, parts=running.parts, report=running.report, scrape=running.scrape)
         await door.open([listener.dup() for listener in listeners])
+        running.reloaded(True, time.time())  # noqa: FBT003 -- it is a hook
         self._lines("ready", watching=True)
         again = await self._until_told()
         running.draining()
@@ -153,7 +155,7 @@ class Dev:
 
     async def _fit(self) -> bool:
         """Compile what is on disk now in a process of its own; problems are printed."""
-        trial = Generation(self._options, on_ready=_ignore, on_gone=_ignore, on_lost=_ignore)
+        trial = Generation(self._options, on_ready=_ignore, on_worn=_ignore, on_gone=_ignore, on_lost=_ignore)
         try:
             await trial.compile()
         except Refused as refused:

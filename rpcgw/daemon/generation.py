@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 
+import rpcgw
 from rpcgw.api.problems import Place, Problem
 from rpcgw.daemon.backoff import Backoff
 from rpcgw.daemon.channel import Channel, Message
@@ -54,11 +55,19 @@ class Member:
         self.failure = ""
         self.deaf = False
         self.aborted = False
+        self.worn = False
+        self.relieved = False
 
     @property
     def served(self) -> bool:
         """Whether it ever became ready."""
         return self.ready.done() and self.ready.result()
+
+    def relieve(self, grace: float) -> None:
+        """Let a worn worker drain as one of an old generation does; it is killed if it does not come to an end."""
+        self.relieved = True
+        self.channel.send({"do": "drain", "grace": grace, "idle": None})
+        asyncio.get_running_loop().call_later(grace + CLOSE_WITHIN, self.kill, signal.SIGKILL)
 
     def kill(self, number: int) -> None:
         """Send a signal, if the process is still ours."""
@@ -68,13 +77,18 @@ class Member:
 
 
 class Generation:
-    """Compile, fork, retire. What happens to it is told to `on_gone` (a worker) and `on_lost` (the template)."""
+    """Compile, fork, retire.
+
+    What happens is told to `on_ready`, `on_worn` and `on_gone` (a worker), and to `on_lost` (the template). `slots`
+    are those that ever had a worker; `awaited` those whose next worker is put off.
+    """
 
     def __init__(
         self,
         options: Options,
         *,
         on_ready: Callable[[Generation, Member], None],
+        on_worn: Callable[[Generation, Member], None],
         on_gone: Callable[[Generation, Member, int | None], None],
         on_lost: Callable[[Generation, int], None],
     ) -> None:
@@ -87,7 +101,10 @@ class Generation:
         self.lost = False
         self.populated = False
         self._closed = False
+        self.slots: set[int] = set()
+        self.awaited: set[int] = set()
         self._on_ready = on_ready
+        self._on_worn = on_worn
         self._on_gone = on_gone
         self._on_lost = on_lost
         self._problems: list[Problem] = []
@@ -114,7 +131,7 @@ class Generation:
         theirs.close()
         asyncio.get_running_loop().add_reader(self._channel.fileno(), self._heard)
         self._watching = asyncio.create_task(self._watch(self._process))
-        self._channel.send({"do": "compile", "options": self.options.to_message()})
+        self._channel.send({"do": "compile", "version": rpcgw.__version__, "options": self.options.to_message()})
         done, _ = await asyncio.wait([self._compiled], timeout=CHECK_WITHIN)
         if not done or not self._compiled.result():
             text = "" if done and self._problems else "the check process died" if done else "the check takes too long"
@@ -157,12 +174,18 @@ class Generation:
         ours, theirs = Channel.pair()
         member = Member(slot, ours)
         self.members.add(member)
+        self.slots.add(slot)
         addresses = [address_of(listener) for listener in listeners]
         descriptors = [theirs.fileno(), *(listener.fileno() for listener in listeners)]
         self._channel.send({"do": "fork", "slot": slot, "addresses": addresses}, descriptors)
         theirs.close()
         asyncio.get_running_loop().add_reader(ours.fileno(), self._heard_member, member)
         return member
+
+    def free_slot(self) -> int | None:
+        """The first slot that nobody has or waits for; None where even the spare ones are taken."""
+        taken = {member.slot for member in self.members} | self.awaited
+        return next((slot for slot in range(self.needs.slots) if slot not in taken), None)
 
     def delay(self, member: Member) -> float:
         """Seconds until the slot of a dead worker may be filled again."""
@@ -262,6 +285,9 @@ class Generation:
             case "ready" if not member.ready.done():
                 member.ready.set_result(True)
                 self._on_ready(self, member)
+            case "worn" if not member.worn:
+                member.worn = True
+                self._on_worn(self, member)
             case "problem":
                 member.problems.append(problem_from(message["problem"]))
             case "failed":

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 
@@ -50,7 +51,8 @@ class Needs:
     `keep_alive`, `reload`, `grace`, `pre_stop` are `server.timeouts`. `boot` is how long workers may take to become
     ready, `blocked` how long a worker's loop may stand still before the worker is ended. `plugins` names those that
     serve. `metrics_dir` is where the workers' slot files lie (empty: there are none), and `watched` the files and
-    directories that `--dev` watches (empty: the configuration's directory).
+    directories that `--dev` watches (empty: the configuration's directory). `fixed` holds, by name and as
+    text, the settings that a reload cannot change.
     """
 
     bind: tuple[str, ...]
@@ -66,6 +68,12 @@ class Needs:
     metrics_dir: str = ""
     plugins: tuple[str, ...] = ()
     watched: tuple[str, ...] = ()
+    fixed: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def slots(self) -> int:
+        """How many workers there may be at once: each may have a replacement beside it while it drains."""
+        return 2 * self.workers
 
     def to_message(self) -> dict[str, Any]:
         """A form for the control socket."""

@@ -6,6 +6,7 @@ import errno
 import os
 import socket
 from collections.abc import MutableMapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 BACKLOG = 2048
@@ -79,7 +80,7 @@ def address_of(listener: socket.socket) -> str:
     """What a socket is bound to, in the words of the settings."""
     name = listener.getsockname()
     if listener.family == socket.AF_UNIX:
-        return f"unix:{name}"
+        return f"unix:{name}" if isinstance(name, str) else f"unix:@{name[1:].decode(errors='replace')}"
     host, port = name[:2]
     return f"[{host}]:{port}" if listener.family == socket.AF_INET6 else f"{host}:{port}"
 
@@ -94,7 +95,11 @@ def forget(listeners: Sequence[socket.socket]) -> None:
 
 
 def handed_over(environment: MutableMapping[str, str], pid: int) -> list[socket.socket]:
-    """The sockets that systemd passed to this very process, if any; the variables are taken away from children."""
+    """The sockets that systemd passed to this very process, if any; the variables are taken away from children.
+
+    Raises:
+        CannotListen: One of them is not a listening stream socket.
+    """
     addressee = environment.pop("LISTEN_PID", "")
     count = environment.pop("LISTEN_FDS", "0")
     environment.pop("LISTEN_FDNAMES", None)
@@ -103,5 +108,14 @@ def handed_over(environment: MutableMapping[str, str], pid: int) -> list[socket.
     found = []
     for descriptor in range(FIRST_HANDED, FIRST_HANDED + int(count)):
         os.set_inheritable(descriptor, False)  # noqa: FBT003 -- the standard library's signature
-        found.append(socket.socket(fileno=descriptor))
+        found.append(_listening(descriptor))
     return found
+
+
+def _listening(descriptor: int) -> socket.socket:
+    with suppress(OSError):
+        handed = socket.socket(fileno=descriptor)
+        if handed.type == socket.SOCK_STREAM and handed.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
+            return handed
+    hint = "in the socket unit use ListenStream= and leave Accept= at no"
+    raise CannotListen(f"what was handed over as descriptor {descriptor} does not listen: {hint}")

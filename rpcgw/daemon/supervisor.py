@@ -13,27 +13,31 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Coroutine, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from itertools import count
 
 from rpcgw.api.problems import Problem
 from rpcgw.config.reporting import report
-from rpcgw.daemon.channel import Message
-from rpcgw.daemon.counters import Counters
+from rpcgw.daemon.crew import Crew
 from rpcgw.daemon.exits import FAILED, MISCONFIGURED, OK
-from rpcgw.daemon.generation import Generation, Member, Refused
+from rpcgw.daemon.generation import Generation, Refused
+from rpcgw.daemon.keeping import Keeping
 from rpcgw.daemon.lines import Lines
 from rpcgw.daemon.notify import Notifier
-from rpcgw.daemon.options import Options
-from rpcgw.daemon.pidfile import PidFile
+from rpcgw.daemon.options import Needs, Options
+from rpcgw.daemon.restart import needing_restart
 from rpcgw.daemon.sockets import CannotListen, address_of, forget, handed_over, listen
+from rpcgw.daemon.vigil import Vigil
 
 STOP_IDLE = 5.0
 """Seconds after which idle connections are closed when the daemon ends."""
 MOST_DRAINING = 2
 """Old generations that may drain at once; a further reload waits."""
-TICK = 1.0
+FIRST_RETRY = 1.0
+LONGEST_RETRY = 30.0
+"""Seconds between tries to replace a generation whose template is gone."""
 PR_SET_CHILD_SUBREAPER = 36
 
 
@@ -56,26 +60,28 @@ class Supervisor:
         self._code = OK
         self._listeners: list[socket.socket] = []
         self._activated = False
-        self._current: Generation | None = None
+        self._fixed: Mapping[str, str] = {}
         self._generations: list[Generation] = []
         self._draining: set[asyncio.Task[None]] = set()
         self._tasks: set[asyncio.Task[None]] = set()
-        self._counters = Counters("", lines)
-        self._pid_file: PidFile | None = None
-        self._reloaded: Message | None = None
         self._numbers = count(1)
         self._orphans: set[int] = set()
+        self._served_since = 0.0
+        self._refusal = ""
+        self._retry = FIRST_RETRY
+        self._keeping = Keeping(lines)
+        self._crew = Crew(lines, self._keeping, self._spawn, self._failed)
+        self._vigil = Vigil(lines, self._notifier, lambda: self._generations, lambda: self._crew.serving)
 
     async def run(self) -> int:
         """From the first check to the last worker's end."""
         self._take_signals()
-        self._listeners = handed_over(os.environ, os.getpid())
-        self._activated = bool(self._listeners)
         try:
             code = await self._until_stopped(self._start())
-            if code is None and self._current is not None and not self._stop.is_set():
+            if code is None and self._crew.serving is not None and not self._stop.is_set():
                 reloads = self._spawn(self._reloads())
-                self._spawn(self._watch_beats())
+                self._spawn(self._vigil.watch_beats())
+                self._spawn(self._vigil.ping())
                 await self._stop.wait()
                 reloads.cancel()
                 await asyncio.wait([reloads])
@@ -85,8 +91,7 @@ class Supervisor:
                 task.cancel()
             if not self._activated:
                 forget(self._listeners)
-            if self._pid_file is not None:
-                self._pid_file.remove()
+            self._keeping.close()
         return self._code if code is None else code
 
     def _take_signals(self) -> None:
@@ -99,7 +104,13 @@ class Supervisor:
         loop.add_signal_handler(signal.SIGCHLD, self._reap_orphans)
 
     def _told_to_stop(self) -> None:
+        self._crew.ending = True
         (self._force if self._stop.is_set() else self._stop).set()
+
+    def _failed(self) -> None:
+        self._lines("failed", level="error", text="template and workers are gone")
+        self._code = FAILED
+        self._stop.set()
 
     def _told_to_reload(self, why: str) -> None:
         self._why = why
@@ -141,16 +152,27 @@ class Supervisor:
     async def _start(self) -> int | None:
         """Bring up the first generation; an exit code where that cannot be."""
         try:
-            self._current = await self._bring_up(())
+            self._take_over_sockets()
+            first = await self._bring_up(())
         except Refused as refused:
             return _tell_a_person(refused)
         except CannotListen as error:
             _print(str(error))
             return MISCONFIGURED
+        self._fixed = first.needs.fixed
+        self._serve_from_now_on(first)
         self._say_ready()
         for listener in self._listeners:
             self._lines("listening", address=address_of(listener))
         return None
+
+    def _take_over_sockets(self) -> None:
+        """Sockets of a service manager stand for `server.bind`: who may connect is checked against them."""
+        self._listeners = handed_over(os.environ, os.getpid())
+        self._activated = bool(self._listeners)
+        if self._activated:
+            addresses = tuple(address_of(listener) for listener in self._listeners)
+            self._options = replace(self._options, bind=addresses)
 
     async def _bring_up(self, serving: Sequence[str]) -> Generation:
         """A new generation that serves.
@@ -161,8 +183,9 @@ class Supervisor:
         """
         generation = Generation(
             self._options.following(next(self._numbers), tuple(serving)),
-            on_ready=self._member_ready,
-            on_gone=self._member_gone,
+            on_ready=self._crew.ready,
+            on_worn=self._crew.worn,
+            on_gone=self._crew.gone,
             on_lost=self._template_lost,
         )
         self._generations.append(generation)
@@ -174,69 +197,82 @@ class Supervisor:
             for problem in generation.warnings:
                 self._log_problem(problem)
             self._lines("compiled", generation=generation.number, seconds=took)
-            if self._current is None:
-                self._prepare(generation)
+            self._keeping.before_workers(generation.needs)
+            if self._crew.serving is None:
+                self._listen(generation.needs)
             await generation.populate(self._listeners)
         except Refused:
             self._forget(generation)
             raise
         return generation
 
-    def _prepare(self, first: Generation) -> None:
-        """What is made once in a daemon's life, and needs to know the configuration."""
-        self._counters = Counters(first.needs.metrics_dir, self._lines)
-        self._counters.begin()
+    def _listen(self, needs: Needs) -> None:
         if not self._listeners:
-            for address in first.needs.bind:
+            for address in needs.bind:
                 self._listeners.append(listen(address))
-        if first.needs.state_dir:
-            try:
-                self._pid_file = PidFile(first.needs.state_dir)
-            except OSError as error:  # it serves all the same; only `rpcgw reload` does not find it
-                self._lines("pidfile.failed", level="warning", text=str(error))
+        self._crew.listeners = self._listeners
 
     def _forget(self, generation: Generation) -> None:
         self._generations.remove(generation)
-        self._counters.generation_gone(generation.number, generation.needs.workers)
+        self._keeping.generation_gone(generation)
+
+    def _serve_from_now_on(self, generation: Generation) -> None:
+        self._crew.serving = generation
+        self._keeping.serving(generation.needs)
+        self._served_since = time.time()
+        self._tell_outcome()
+        self._crew.relieve(generation)
+
+    def _tell_outcome(self) -> None:
+        self._crew.outcome = {"do": "reloaded", "success": not self._refusal, "at": self._served_since}
+        for generation in self._generations:
+            generation.tell(self._crew.outcome)
 
     def _say_ready(self) -> None:
-        assert self._current is not None, "a generation serves"
-        self._notifier.ready(f"serving, generation {self._current.number}")
-        self._lines("ready", generation=self._current.number, workers=self._current.needs.workers)
+        serving = self._crew.serving
+        assert serving is not None, "a generation serves"
+        refused = f"; the last reload was refused: {self._refusal}" if self._refusal else ""
+        self._notifier.ready(f"serving, generation {serving.number}{refused}")
+        self._lines("ready", generation=serving.number, workers=serving.needs.workers)
 
     # Reloads
 
     async def _reloads(self) -> None:
-        """One reload at a time; any number of wishes during one make one more."""
+        """One reload at a time; any number of wishes during one, or while it has to wait, make one more."""
         while True:
             await self._reload.wait()
-            while len(self._draining) >= MOST_DRAINING:
-                await asyncio.wait(self._draining, return_when=asyncio.FIRST_COMPLETED)
+            await self._wait_for_drains()
             self._reload.clear()
             await self._reload_once(self._why)
 
+    async def _wait_for_drains(self) -> None:
+        """An old generation costs memory: where two drain already, a third waits for the end of one."""
+        if len(self._draining) >= MOST_DRAINING:
+            self._lines("reload.waits", reason=self._why, draining=len(self._draining))
+            self._notifier.reloading("waiting for an old generation to drain")
+        while len(self._draining) >= MOST_DRAINING:
+            await asyncio.wait(self._draining, return_when=asyncio.FIRST_COMPLETED)
+
     async def _reload_once(self, why: str) -> None:
-        old = self._current
+        old = self._crew.serving
         assert old is not None, "the start has made it"
         began = time.monotonic()
         self._lines("reload.begins", reason=why)
-        self._notifier.reloading()
+        self._notifier.reloading("checking the new configuration")
         try:
             new = await self._bring_up(old.needs.plugins)
         except Refused as refused:
             self._refuse(refused, old)
-            new = old
         else:
             self._replace(old, new)
             self._lines("reload.done", generation=new.number, seconds=round(time.monotonic() - began, 3))
-        self._reloaded = {"do": "reloaded", "success": new is not old, "at": time.time()}
-        for generation in self._generations:
-            generation.tell(self._reloaded)
         self._say_ready()
 
     def _replace(self, old: Generation, new: Generation) -> None:
-        self._current = new
-        self._warn_of_restart(old, new)
+        self._refusal, self._retry = "", FIRST_RETRY
+        self._serve_from_now_on(new)
+        for setting, text in needing_restart(self._fixed, new.needs.fixed):
+            self._lines("restart.needed", level="warning", setting=setting, text=text)
         drain = self._spawn(self._retire(old, new.needs.reload))
         self._draining.add(drain)
         drain.add_done_callback(self._draining.discard)
@@ -244,92 +280,46 @@ class Supervisor:
     def _refuse(self, refused: Refused, old: Generation) -> None:
         for problem in refused.problems:
             self._log_problem(problem)
+        wrong = [problem for problem in refused.problems if problem.level == "error"]
+        self._refusal = refused.text or next(
+            (f"{problem.place}: {problem.text}" for problem in wrong), "no reason given"
+        )
         fields = {"text": refused.text} if refused.text else {}
         self._lines("reload.refused", level="error", serving=old.number, problems=len(refused.problems), **fields)
+        self._tell_outcome()
+        if old.lost:
+            self._spawn(self._try_again())
+
+    async def _try_again(self) -> None:
+        """Workers of a lost template cannot be replaced: what is refused now may be mended in a while."""
+        delay, self._retry = self._retry, min(2 * self._retry, LONGEST_RETRY)
+        await asyncio.sleep(delay)
+        if self._crew.serving is not None and self._crew.serving.lost:
+            self._told_to_reload("the template is gone")
 
     def _log_problem(self, problem: Problem) -> None:
         place, code, level = str(problem.place), problem.code, problem.level
         self._lines("problem", level=level, place=place, code=code, text=problem.text, hint=problem.hint)
-
-    def _warn_of_restart(self, old: Generation, new: Generation) -> None:
-        if old.needs.bind != new.needs.bind:
-            self._lines(
-                "restart.needed", level="warning", setting="server.bind", text="addresses change with a restart"
-            )
 
     async def _retire(self, generation: Generation, grace: float) -> None:
         await generation.retire(grace, None)
         self._forget(generation)
         self._lines("drained", generation=generation.number)
 
-    # Workers
-
-    def _member_ready(self, generation: Generation, member: Member) -> None:
-        if self._reloaded is not None:
-            member.channel.send(self._reloaded)
-        took = round(time.monotonic() - member.born, 3)
-        self._lines("worker.ready", generation=generation.number, slot=member.slot, worker=member.pid, seconds=took)
-
-    def _member_gone(self, generation: Generation, member: Member, code: int | None) -> None:
-        expected = generation.retiring or self._stop.is_set()
-        self._counters.worker_gone(generation.number, member.slot)
-        self._lines(
-            "worker.gone",
-            level="info" if expected else "warning",
-            generation=generation.number,
-            slot=member.slot,
-            worker=member.pid,
-            code=code,
-        )
-        if expected or generation is not self._current:  # one that starts is refused by whoever starts it
-            return
-        if not generation.lost:
-            self._spawn(self._respawn(generation, member.slot, generation.delay(member)))
-        elif not generation.members:
-            self._lines("failed", level="error", text="template and workers are gone")
-            self._code = FAILED
-            self._stop.set()
-
-    async def _respawn(self, generation: Generation, slot: int, delay: float) -> None:
-        if delay:
-            self._lines("worker.delayed", level="warning", slot=slot, seconds=round(delay, 3))
-            await asyncio.sleep(delay)
-        if generation is self._current and not (generation.retiring or generation.lost or self._stop.is_set()):
-            generation.fork(slot, self._listeners)
-
     def _template_lost(self, generation: Generation, code: int) -> None:
         self._orphans |= {member.pid for member in generation if member.pid}
         self._reap_orphans()
-        if generation is self._current and not self._stop.is_set():
-            self._lines("template.lost", level="error", generation=generation.number, code=code)
+        if generation is self._crew.serving and not self._stop.is_set():
+            text = "workers that end are not replaced until a reload succeeds"
+            self._lines("template.lost", level="error", generation=generation.number, code=code, text=text)
             self._told_to_reload("the template is gone")
-
-    async def _watch_beats(self) -> None:
-        """End workers whose loop stands still: first with their stacks on stderr, then by force."""
-        last = time.monotonic()
-        while True:
-            await asyncio.sleep(TICK)
-            now = time.monotonic()
-            held_up, last = now - last > 5 * TICK, now
-            for generation in self._generations:
-                for member in generation:
-                    if held_up:  # this process stood still itself: what the workers said is not read yet
-                        member.beat = now
-                    elif member.served and now - member.beat > generation.needs.blocked:
-                        self._abort(generation, member, now)
-
-    def _abort(self, generation: Generation, member: Member, now: float) -> None:
-        silent = round(now - member.beat, 1)
-        self._lines("worker.blocked", level="error", generation=generation.number, worker=member.pid, seconds=silent)
-        member.kill(signal.SIGKILL if member.aborted else signal.SIGABRT)
-        member.aborted = True
-        member.beat = now - generation.needs.blocked + TICK
 
     # The end
 
     async def _end(self) -> None:
         """Drain everything, unless forced or never begun."""
-        needs = self._current.needs if self._current is not None else None
+        self._crew.ending = True
+        needs = self._crew.serving.needs if self._crew.serving is not None else None
         if needs is not None and self._stop.is_set():
             self._notifier.stopping(needs.pre_stop + needs.grace + 5)
             self._lines("stopping", grace=needs.grace)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import fcntl
 import os
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -43,7 +42,7 @@ class WorkerTelemetry:
     scrape: Scrape | None
 
     def reloaded(self, success: bool, at: float) -> None:  # noqa: FBT001 -- as the worker is told
-        """The last reload's outcome and time (seconds since the epoch), as gauges."""
+        """As gauges: whether the last reload succeeded, and since when (by the epoch) the generation serves."""
         self.slots.number(families.RELOAD_SUCCESS).set(float(success))
         self.slots.number(families.RELOAD_TIME).set(at)
 
@@ -132,11 +131,9 @@ def _slot_file(directory: str, slot: Slot) -> SlotFile:
 
 
 def _describe(gateway: Gateway, slot: Slot, slots: Slots) -> None:
-    """What is known when the worker begins; a reload that is refused is told to it later."""
+    """What is known when the worker begins; it is told of the last reload once it is ready."""
     slots.number(families.BUILD_INFO, __version__).set(1.0)
     slots.number(families.GENERATION).set(float(slot.generation))
-    slots.number(families.RELOAD_SUCCESS).set(1.0)
-    slots.number(families.RELOAD_TIME).set(time.time())
     for state in ("loaded", "quarantined"):
         count = sum(plugin.state == state for plugin in gateway.plugins)
         slots.number(families.PLUGINS, state).set(float(count))

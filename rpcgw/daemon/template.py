@@ -22,14 +22,18 @@ import threading
 from collections.abc import Sequence
 from dataclasses import astuple
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
+import rpcgw
 from rpcgw.api.problems import Place, Problem, errors
 from rpcgw.daemon.channel import Channel, Packet
 from rpcgw.daemon.compiled import Compiled, Slot, Wiring
 from rpcgw.daemon.exits import BROKEN, MISCONFIGURED
 from rpcgw.daemon.lines import Lines
 from rpcgw.daemon.options import Options
+
+if TYPE_CHECKING:
+    from rpcgw.adapters.http.connections import Share
 
 CELL = 8
 THREADS = Path("/proc/self/task")
@@ -43,17 +47,36 @@ def main(descriptor: int) -> int:
     first = channel.receive()
     if first is None:
         return 0
+    if first.message["version"] != rpcgw.__version__:
+        return refuse(channel, [other_version(first.message["options"]["config"], first.message["version"])])
     options = Options.from_message(first.message["options"])
     compiled, problems = check(options)
-    for problem in problems:
-        channel.send({"is": "problem", "problem": astuple(problem)})
     if compiled is None:
-        channel.send({"is": "refused"})
-        return MISCONFIGURED
+        return refuse(channel, problems)
+    tell(channel, problems)
     nursery = Nursery(compiled, options.generation, channel)
     channel.send({"is": "compiled", "needs": compiled.needs.to_message()})
     nursery.run()
     return 0
+
+
+def refuse(channel: Channel, problems: Sequence[Problem]) -> int:
+    """Say what keeps this generation from serving; the exit code."""
+    tell(channel, problems)
+    channel.send({"is": "refused"})
+    return MISCONFIGURED
+
+
+def tell(channel: Channel, problems: Sequence[Problem]) -> None:
+    """One message for each."""
+    for problem in problems:
+        channel.send({"is": "problem", "problem": astuple(problem)})
+
+
+def other_version(config: str, running: str) -> Problem:
+    """An update of rpcgw itself: old and new processes would not understand each other."""
+    text = f"rpcgw {rpcgw.__version__} is installed, and {running} runs: a reload renews everything but rpcgw itself"
+    return Problem(Place(config), "restart-needed", text, "restart the daemon")
 
 
 def check(options: Options) -> tuple[Compiled | None, Sequence[Problem]]:
@@ -93,7 +116,7 @@ class Nursery:
         self._channel = channel
         self._workers: dict[int, int] = {}
         self._ordered = True
-        count = compiled.needs.workers
+        count = compiled.needs.slots
         # Open connections of each worker: an anonymous map that all of them share.
         self._cells = memoryview(mmap.mmap(-1, CELL * count)).cast("Q")
         for number in range(count):
@@ -121,6 +144,11 @@ class Nursery:
         from rpcgw.adapters.http.connections import AWAY  # noqa: PLC0415 -- aiohttp is loaded after the check only
 
         self._cells[number] = AWAY
+
+    def _share(self, number: int) -> Share:
+        from rpcgw.adapters.http.connections import Share  # noqa: PLC0415 -- aiohttp is loaded after the check only
+
+        return Share(self._cells, number, single=self._compiled.needs.workers == 1)
 
     def _reap(self) -> None:
         while self._workers:
@@ -164,14 +192,13 @@ class Nursery:
             os._exit(code)
 
     def _serve(self, packet: Packet) -> int:
-        from rpcgw.adapters.http.connections import Share  # noqa: PLC0415 -- aiohttp is loaded after the check only
         from rpcgw.daemon import worker  # noqa: PLC0415 -- aiohttp is loaded after the check only
 
         number = packet.message["slot"]
         control, *listeners = [socket.socket(fileno=descriptor) for descriptor in packet.descriptors]
         control.settimeout(0.0)
         slot = Slot(self._generation, number, self._compiled.needs.workers, tuple(packet.message["addresses"]))
-        return worker.run(self._compiled, slot, Channel(control), listeners, Share(self._cells, number))
+        return worker.run(self._compiled, slot, Channel(control), listeners, self._share(number))
 
 
 if __name__ == "__main__":

@@ -81,6 +81,7 @@ class Generation:
             metrics_dir=metrics_directory(self.gateway),
             watched=_watched(self.gateway),
             plugins=tuple(plugin.name for plugin in self.gateway.running),
+            fixed={"server.bind": ", ".join(server.bind)},
         )
 
     @property
@@ -142,7 +143,7 @@ def _reloaded(told: WorkerTelemetry, readiness: Readiness, success: bool, at: fl
 
 
 def _end_worker() -> None:
-    """Threads are stuck beyond repair: drain, end, and be replaced by the supervisor."""
+    """Threads are stuck beyond repair: have this worker replaced, and serve what can be served until then."""
     signal.raise_signal(signal.SIGTERM)
 
 

@@ -1,7 +1,8 @@
 """A worker: one event loop, one gateway open for calls, one door.
 
 Told: `lame`, `drain`, `reopen`, `reloaded`; the end of the channel means that the supervisor is gone: drain and go.
-Tells: `ready`, `beat` each second, and what keeps it from serving: `problem` for each, or `failed`.
+Tells: `ready`, `beat` each second, `worn` when it should be replaced (SIGTERM: it serves on until it is told to drain),
+and what keeps it from serving: `problem` for each, or `failed`.
 """
 
 from __future__ import annotations
@@ -24,8 +25,6 @@ from rpcgw.daemon.exits import BROKEN, MISCONFIGURED
 from rpcgw.daemon.lines import Lines
 
 BEAT = 1.0
-STOP_IDLE = 5.0
-"""Seconds after which idle connections are closed when a worker is to end, rather than to be replaced."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +97,7 @@ class Worker:
         """Hear the supervisor, and let it hear that the loop turns."""
         loop = asyncio.get_running_loop()
         loop.add_reader(self._control.fileno(), self._heard)
-        loop.add_signal_handler(signal.SIGTERM, self._stop)
+        loop.add_signal_handler(signal.SIGTERM, self._worn)
         self._beat(loop)
 
     def _beat(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -138,8 +137,8 @@ class Worker:
     def _drained(self, message: Message) -> None:
         self._end(Drain(message["grace"], message["idle"]))
 
-    def _stop(self) -> None:
-        self._end(Drain(self._compiled.needs.grace, STOP_IDLE))
+    def _worn(self) -> None:
+        self._control.send({"is": "worn"})
 
     def _end(self, order: Drain) -> None:
         if not self._drain.is_set():

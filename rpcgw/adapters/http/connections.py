@@ -27,22 +27,19 @@ class Report(Protocol):
 class Share:
     """How many connections each worker of a generation holds, in memory that all of them see.
 
-    A worker writes its own cell only; the others read it to let the least loaded go first.
+    A worker writes its own cell only; the others read it to let the least loaded go first. `single` says that there
+    are no others, but for a moment while one replaces another.
     """
 
-    def __init__(self, cells: memoryview | list[int], slot: int) -> None:
+    def __init__(self, cells: memoryview | list[int], slot: int, *, single: bool = False) -> None:
         self._cells = cells
         self._slot = slot
+        self.single = single
 
     @classmethod
     def alone(cls) -> Share:
         """For a worker without siblings."""
-        return cls([AWAY], 0)
-
-    @property
-    def single(self) -> bool:
-        """Whether there are no siblings at all."""
-        return len(self._cells) == 1
+        return cls([AWAY], 0, single=True)
 
     def publish(self, count: int) -> None:
         """Say how many connections this worker holds, or `AWAY`."""

@@ -18,6 +18,8 @@ import pytest
 PLAYS = Path(__file__).parent / "plays"
 START = """
 import sys
+import rpcgw
+rpcgw.__version__ = {version!r} or rpcgw.__version__
 from rpcgw.daemon.options import Options
 from rpcgw.daemon.{home} import run
 sys.exit(run(Options(config=sys.argv[1], dev={dev}, wiring="small_gateway")))
@@ -35,12 +37,13 @@ class Daemon:
         dev: bool = False,
         environment: dict[str, str] | None = None,
         inherited: tuple[int, ...] = (),
+        version: str = "",
     ) -> None:
         self.config = home / "gateway.json"
         self.journal = home / "journal"
         self._log = home / "stderr"
         self.configure(**settings)
-        script = START.format(home="dev" if dev else "supervisor", dev=dev)
+        script = START.format(home="dev" if dev else "supervisor", dev=dev, version=version)
         paths = os.pathsep.join([str(PLAYS), os.environ.get("PYTHONPATH", "")])
         with self._log.open("wb") as log:
             self.process = subprocess.Popen(
@@ -128,11 +131,12 @@ def start(tmp_path: Path) -> Iterator[Callable[..., Daemon]]:
         dev: bool = False,
         environment: dict[str, str] | None = None,
         inherited: tuple[int, ...] = (),
+        version: str = "",
         **settings: Any,
     ) -> Daemon:
         home = tmp_path / f"daemon{len(started)}"
         home.mkdir()
-        started.append(Daemon(home, settings, dev=dev, environment=environment, inherited=inherited))
+        started.append(Daemon(home, settings, dev=dev, environment=environment, inherited=inherited, version=version))
         return started[-1]
 
     yield make

@@ -6,12 +6,15 @@ import asyncio
 import json
 import os
 import signal
+import socket
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Self
 
 import pytest
+
+from rpcgw.daemon.pidfile import NotRunning, running
 
 REQUEST = b"POST /call HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{}"
 
@@ -116,7 +119,7 @@ def test_a_broken_configuration_is_reported_with_its_place_and_the_old_one_serve
     ]
     assert "Traceback" not in daemon.text
     assert daemon.call()["pid"] in before
-    assert "reloaded False" in daemon.until(daemon.journaled, "word to the workers")
+    assert "reload refused" in daemon.until(daemon.journaled, "word to the workers")
     assert daemon.stop() == 0
 
 
@@ -163,18 +166,94 @@ def test_wishes_during_a_reload_make_one_more(start: Callable[..., Any]) -> None
 def test_a_lost_template_is_replaced_and_nothing_is_lost(start: Callable[..., Any]) -> None:
     """`kill -9` of the template: its workers serve on until a new generation has taken over by itself."""
     daemon = start(workers=1)
-    template = int(
-        Path(f"/proc/{daemon.lines('worker.ready')[0]['worker'] if daemon.port else 0}/stat")
-        .read_text()
-        .rpartition(")")[2]
-        .split()[1]
-    )
-    os.kill(template, signal.SIGKILL)
+    os.kill(template_of(daemon), signal.SIGKILL)
     daemon.until_logged("template.lost")
     assert daemon.call()["generation"] in {1, 2}
     daemon.until_logged("reload.done")
     assert daemon.call()["generation"] == 2
     daemon.until_logged("drained")
+    assert daemon.stop() == 0
+
+
+def template_of(daemon: Any) -> int:
+    """The process that the first worker was forked from."""
+    assert daemon.port
+    worker = daemon.lines("worker.ready")[0]["worker"]
+    return int(Path(f"/proc/{worker}/stat").read_text().rpartition(")")[2].split()[1])
+
+
+def test_a_lost_template_is_replaced_once_the_disk_allows(start: Callable[..., Any]) -> None:
+    """With a broken configuration on disk the old workers serve on, it is tried again, and mending it is enough."""
+    daemon = start(tag="old", workers=1)
+    template = template_of(daemon)
+    daemon.configure(broken="this is wrong")
+    os.kill(template, signal.SIGKILL)
+    daemon.until_logged("reload.refused", 2, 30)
+    assert daemon.call()["tag"] == "old"
+    daemon.configure(tag="mended", workers=1)
+    daemon.until_logged("reload.done", seconds=60)
+    assert daemon.call()["tag"] == "mended"
+    assert daemon.stop() == 0
+
+
+def test_settings_that_need_a_restart_are_named_until_they_are_as_they_were(start: Callable[..., Any]) -> None:
+    """Each of them by its name, at every reload; what the daemon began with is what counts."""
+    daemon = start(bind=["127.0.0.1:0"], colour="red")
+    assert daemon.port
+    changes = [("127.0.0.1:1", "blue"), ("127.0.0.1:0", "blue"), ("127.0.0.1:0", "red")]
+    for turn, (address, colour) in enumerate(changes, 1):
+        daemon.configure(bind=[address], colour=colour)
+        daemon.signal(signal.SIGHUP)
+        daemon.until_logged("reload.done", turn)
+    assert [line["setting"] for line in daemon.lines("restart.needed")] == ["bind", "colour", "colour"]
+    assert daemon.stop() == 0
+
+
+def test_another_version_of_rpcgw_on_disk_is_refused(start: Callable[..., Any]) -> None:
+    """After an update old and new processes would not understand each other: the problem says to restart."""
+    daemon = start(version="0.0.1")
+    assert daemon.ended() == 78
+    assert f"{daemon.config}: error[restart-needed] rpcgw " in daemon.text
+    assert "0.0.1 runs" in daemon.text
+    assert "restart the daemon" in daemon.text
+
+
+def test_a_reload_may_move_the_state_directory(start: Callable[..., Any], tmp_path: Path) -> None:
+    """`rpcgw reload` finds the daemon where the generation that serves keeps its state, and nowhere else."""
+    old, new = tmp_path / "old", tmp_path / "new"
+    daemon = start(state_dir=str(old))
+    assert daemon.port
+    assert running(str(old)) == daemon.process.pid
+    daemon.configure(state_dir=str(new))
+    daemon.signal(signal.SIGHUP)
+    daemon.until_logged("reload.done")
+    assert running(str(new)) == daemon.process.pid
+    with pytest.raises(NotRunning):
+        running(str(old))
+    assert daemon.stop() == 0
+
+
+def test_a_third_old_generation_waits_for_the_end_of_one(start: Callable[..., Any]) -> None:
+    """Two drain at most: further reloads wait, are one, and happen when the oldest has ended."""
+    daemon = start(tag="g1", workers=1, timeouts={"reload": 3.0})
+    lines = []
+    for turn in (1, 2):
+        lines.append(socket.create_connection(("127.0.0.1", daemon.port), 10))
+        daemon.call()
+        daemon.configure(tag=f"g{turn + 1}", workers=1, timeouts={"reload": 3.0})
+        daemon.signal(signal.SIGHUP)
+        daemon.until_logged("reload.done", turn)
+    daemon.configure(tag="g4", workers=1)
+    for _ in range(3):
+        daemon.signal(signal.SIGHUP)
+    assert daemon.until_logged("reload.waits")["draining"] == 2
+    assert daemon.call()["tag"] == "g3"
+    daemon.until_logged("reload.done", 3, 30)
+    events = [line["event"] for line in daemon.lines() if line["event"] in {"drained", "reload.begins"}]
+    assert events[:4] == ["reload.begins", "reload.begins", "drained", "reload.begins"]
+    assert daemon.call()["tag"] == "g4"
+    for line in lines:
+        line.close()
     assert daemon.stop() == 0
 
 

@@ -1,6 +1,6 @@
 """A small gateway that the daemon can run without the rest of the house: JSON configuration, one entrance, real answers.
 
-Keys: `bind`, `workers`, `tag` (comes back in every answer), `timeouts`, `plugin` (a Python file whose `TAG` is appended),
+Keys: `bind`, `colour` (which no reload changes), `state_dir`, `workers`, `tag` (comes back in every answer), `timeouts`, `plugin` (a Python file whose `TAG` is appended),
 `broken` (the text of a problem), `fails` (the text of what a lifespan raises), `dies` (workers end before they are ready),
 `journal` (a file that gets a line for each thing done after an answer, and at the end of each worker).
 """
@@ -55,7 +55,7 @@ class SmallGateway:
             [entrance],
             report=lines,
             reopen=lambda: self._note("reopened"),
-            reloaded=lambda ok, _: self._note(f"reloaded {ok}"),
+            reloaded=lambda ok, _: None if ok else self._note("reload refused"),
         )
         self._note(f"closed {slot.number}")
 
@@ -110,6 +110,8 @@ def compile_generation(options: Options) -> SmallGateway | Sequence[Problem]:
         bind=options.bind or tuple(settings.get("bind", ["127.0.0.1:0"])),
         workers=options.workers or settings.get("workers", 2),
         plugins=("small",),
+        fixed={"bind": str(settings.get("bind", "")), "colour": settings.get("colour", "")},
+        state_dir=settings.get("state_dir", ""),
         **timeouts,
     )
     warnings = (
