@@ -75,6 +75,19 @@ class Pending(msgspec.Struct, frozen=True):
     settle: Callable[[], Awaitable[Principal | Reply]]
 
 
+Answered = Callable[[Head, int, int, int, float], None]
+"""Told of each answer of an endpoint: the head, the status, the bytes of the body as it was read and of the answer's as
+they were written, the seconds from the head to the answer; of a stream, to its end."""
+
+Traffic = Callable[[str], Answered]
+"""Who is told, by the endpoint's name; asked once for each endpoint."""
+
+
+def untold(_: str) -> Answered:
+    """`Traffic` that nobody wants to hear of."""
+    return lambda *_: None
+
+
 Verdict = Principal | Reply | Pending
 """Of a head: who comes in, what they are told instead, or that it is to be settled first."""
 

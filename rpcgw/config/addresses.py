@@ -58,6 +58,17 @@ def bind_addresses(document: Document, locate: Callable[[str], str]) -> tuple[tu
     return tuple(found), problems
 
 
+def metrics_bind(document: Document, locate: Callable[[str], str]) -> tuple[str | None, list[Problem]]:
+    """`metrics.bind`; `locate` makes the path of a unix socket absolute."""
+    path = ("metrics", "bind")
+    written: str | None = document.get(*path)
+    if written is None:
+        return None, []
+    if written.startswith("unix:"):
+        return f"unix:{locate(written.removeprefix('unix:'))}", []
+    return written, _wrong(document, path, written, written)
+
+
 def public_url(document: Document) -> tuple[str | None, list[Problem]]:
     """`server.public_url` without a slash at its end."""
     path = ("server", "public_url")

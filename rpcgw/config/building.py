@@ -7,14 +7,14 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, TypeVar
 
 from rpcgw.api.problems import Problem
-from rpcgw.config.addresses import allowed_hosts, allowed_origins, bind_addresses, public_url
+from rpcgw.config.addresses import allowed_hosts, allowed_origins, bind_addresses, metrics_bind, public_url
 from rpcgw.config.assembling import DEFAULT_ENVIRONMENT, Chosen
 from rpcgw.config.document import Document
 from rpcgw.config.jobs import build_jobs, build_transports
 from rpcgw.config.nodes import Path
 from rpcgw.config.pools import build_pools
 from rpcgw.config.routes import CONSOLE_PATHS, OWN_PATHS, build_routes
-from rpcgw.config.security import build_security
+from rpcgw.config.security import build_security, digest
 from rpcgw.config.settings import (
     CallSettings,
     Console,
@@ -53,7 +53,8 @@ def build_settings(gateway: Document, routes_file: Document, around: Surrounding
     server, problems = _server(gateway, around)
     origins, wrong = allowed_origins(gateway)
     problems += wrong
-    metrics = Metrics(**gateway.get("metrics", default={}))
+    metrics, wrong = _metrics(gateway, around)
+    problems += wrong
     console = Console(**gateway.get("console", default={}))
     routes, wrong = build_routes(routes_file, _own_paths(metrics, console))
     problems += wrong
@@ -90,6 +91,13 @@ def build_settings(gateway: Document, routes_file: Document, around: Surrounding
         places=gateway.places(),
     )
     return settings, problems
+
+
+def _metrics(document: Document, around: Surroundings) -> tuple[Metrics, list[Problem]]:
+    bind, problems = metrics_bind(document, lambda path: _path(document, around, ("metrics", "bind"), path))
+    token = document.get("metrics", "token")
+    given = document.get("metrics", default={})
+    return _filled(Metrics, given, bind=bind, token_sha256=token and digest(token)), problems
 
 
 def _own_paths(metrics: Metrics, console: Console) -> tuple[str, ...]:

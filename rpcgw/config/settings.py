@@ -233,10 +233,15 @@ class Logging:
 
 @dataclass(frozen=True, slots=True)
 class Metrics:
-    """`metrics`: whether and where Prometheus scrapes."""
+    """`metrics`: whether and where Prometheus scrapes; `bind` is an address of its own, None that of everything else.
+
+    `token_sha256` is that of the token that a scraper shows, in hex; None lets anybody scrape.
+    """
 
     enabled: bool = True
     path: str = "/metrics"
+    bind: str | None = None
+    token_sha256: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

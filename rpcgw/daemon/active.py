@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from dataclasses import replace
 from typing import Final
 
 from rpcgw.adapters.telemetry.collector import rendered
@@ -36,7 +37,7 @@ class ActiveSessions:
         async def both() -> bytes:
             return await read() + await self._read()
 
-        return Scrape(both, scrape.path)
+        return replace(scrape, read=both)
 
     async def _read(self) -> bytes:
         if self._clock.monotonic() >= self._until:

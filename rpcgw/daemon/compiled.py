@@ -15,7 +15,7 @@ from rpcgw.adapters.http.connections import Report
 from rpcgw.adapters.http.health import Part, Parts, Scrape
 from rpcgw.api.problems import Problem
 from rpcgw.daemon.options import Needs, Options
-from rpcgw.exchange import Entrance
+from rpcgw.exchange import Entrance, Traffic, untold
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,14 +41,15 @@ def nothing(*_: object) -> None:
 class Running:
     """A worker's gateway, open for calls.
 
-    `draining` is called when the worker begins to drain (end streams with their closing answer); `reopen` when log
-    files were moved away; `reloaded` once the worker is ready and after each reload: whether the last one succeeded,
-    and since when the generation serves that does (seconds since the epoch).
+    `traffic` is told of each answer. `draining` is called when the worker begins to drain (end streams with their
+    closing answer); `reopen` when log files were moved away; `reloaded` once the worker is ready and after each reload:
+    whether the last one succeeded, and since when the generation serves that does (seconds since the epoch).
     """
 
     entrances: Sequence[Entrance]
     report: Report
     parts: Parts = no_parts
+    traffic: Traffic = untold
     scrape: Scrape | None = None
     draining: Callable[[], None] = nothing
     reopen: Callable[[], None] = nothing

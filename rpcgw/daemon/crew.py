@@ -22,13 +22,15 @@ Spawn = Callable[[Coroutine[None, None, None]], asyncio.Task[None]]
 class Crew:
     """Told by generations what happens to their workers.
 
-    `serving` and `listeners` are set by whoever owns them; `outcome` is the last reload's, which each new worker is
-    told; `ending` says that nothing is to be filled any more. `on_dead` is called when nobody is left to serve.
+    `serving`, `listeners` and `scraped` are set by whoever owns them; `outcome` is the last reload's, which each new
+    worker is told; `ending` says that nothing is to be filled any more. `on_dead` is called when nobody is left to
+    serve.
     """
 
     def __init__(self, lines: Lines, keeping: Keeping, spawn: Spawn, on_dead: Callable[[], None]) -> None:
         self.serving: Generation | None = None
         self.listeners: Sequence[socket.socket] = ()
+        self.scraped: Sequence[socket.socket] = ()
         self.outcome: Message | None = None
         self.ending = False
         self._lines = lines
@@ -81,7 +83,7 @@ class Crew:
         fresh = [member for member in generation if not member.worn]
         for _ in range(generation.needs.workers - len(fresh) - len(generation.awaited)):
             if (slot := generation.free_slot()) is not None:
-                generation.fork(slot, self.listeners)
+                generation.fork(slot, self.listeners, self.scraped)
         if sum(member.served for member in fresh) >= generation.needs.workers:
             for member in generation:
                 if member.worn and not member.relieved:
@@ -93,4 +95,4 @@ class Crew:
             await asyncio.sleep(delay)
         generation.awaited.discard(slot)
         if generation is self.serving and not (generation.retiring or generation.lost or self.ending):
-            generation.fork(slot, self.listeners)
+            generation.fork(slot, self.listeners, self.scraped)

@@ -128,7 +128,13 @@ class Dev:
         return code if told or not await self._until_told() else None
 
     async def _serve(self, running: Running, listeners: Sequence[socket.socket]) -> int | None:
-        door = Door(running.entrances, parts=running.parts, report=running.report, scrape=running.scrape)
+        door = Door(
+            running.entrances,
+            parts=running.parts,
+            report=running.report,
+            traffic=running.traffic,
+            scrape=running.scrape,
+        )
         await door.open([listener.dup() for listener in listeners])
         running.reloaded(True, time.time())  # noqa: FBT003 -- it is a hook
         self._lines("ready", watching=True)

@@ -139,13 +139,13 @@ class Generation:
             raise Refused(self._problems, text)
         self.warnings = self._problems
 
-    async def populate(self, listeners: Sequence[socket.socket]) -> None:
-        """Fork all workers and wait until they are ready.
+    async def populate(self, listeners: Sequence[socket.socket], scraped: Sequence[socket.socket] = ()) -> None:
+        """Fork all workers and wait until they are ready; `scraped` are the sockets that only metrics are read from.
 
         Raises:
             Refused: one of them cannot serve; all are gone then.
         """
-        new = [self.fork(slot, listeners) for slot in range(self.needs.workers)]
+        new = [self.fork(slot, listeners, scraped) for slot in range(self.needs.workers)]
         unready = {member.ready for member in new}
         ends = time.monotonic() + self.needs.boot
         while unready and all(future.result() for future in {member.ready for member in new} - unready):
@@ -166,9 +166,9 @@ class Generation:
         self.populated = True
         for member in new:
             if member.gone.done():  # it served, and died while its siblings were still starting
-                self.fork(member.slot, listeners)
+                self.fork(member.slot, listeners, scraped)
 
-    def fork(self, slot: int, listeners: Sequence[socket.socket]) -> Member:
+    def fork(self, slot: int, listeners: Sequence[socket.socket], scraped: Sequence[socket.socket] = ()) -> Member:
         """Order a worker for a slot."""
         assert self._channel is not None, "compiled before"
         ours, theirs = Channel.pair()
@@ -176,8 +176,9 @@ class Generation:
         self.members.add(member)
         self.slots.add(slot)
         addresses = [address_of(listener) for listener in listeners]
-        descriptors = [theirs.fileno(), *(listener.fileno() for listener in listeners)]
-        self._channel.send({"do": "fork", "slot": slot, "addresses": addresses}, descriptors)
+        descriptors = [theirs.fileno(), *(listener.fileno() for listener in (*listeners, *scraped))]
+        order = {"do": "fork", "slot": slot, "addresses": addresses, "scraped": len(scraped)}
+        self._channel.send(order, descriptors)
         theirs.close()
         asyncio.get_running_loop().add_reader(ours.fileno(), self._heard_member, member)
         return member

@@ -52,7 +52,8 @@ class Needs:
     ready, `blocked` how long a worker's loop may stand still before the worker is ended. `plugins` names those that
     serve. `metrics_dir` is where the workers' slot files lie (empty: there are none), and `watched` the files and
     directories that `--dev` watches (empty: the configuration's directory). `fixed` holds, by name and as
-    text, the settings that a reload cannot change.
+    text, the settings that a reload cannot change. `metrics_bind` is where metrics are scraped, if not where everything
+    else is served.
     """
 
     bind: tuple[str, ...]
@@ -69,6 +70,7 @@ class Needs:
     plugins: tuple[str, ...] = ()
     watched: tuple[str, ...] = ()
     fixed: Mapping[str, str] = field(default_factory=dict)
+    metrics_bind: str = ""
 
     @property
     def slots(self) -> int:

@@ -59,6 +59,7 @@ class Supervisor:
         self._why = ""
         self._code = OK
         self._listeners: list[socket.socket] = []
+        self._scraped: list[socket.socket] = []
         self._activated = False
         self._fixed: Mapping[str, str] = {}
         self._generations: list[Generation] = []
@@ -91,6 +92,7 @@ class Supervisor:
                 task.cancel()
             if not self._activated:
                 forget(self._listeners)
+            forget(self._scraped)
             self._keeping.close()
         return self._code if code is None else code
 
@@ -164,6 +166,8 @@ class Supervisor:
         self._say_ready()
         for listener in self._listeners:
             self._lines("listening", address=address_of(listener))
+        for listener in self._scraped:
+            self._lines("scraped", address=address_of(listener))
         return None
 
     def _take_over_sockets(self) -> None:
@@ -200,7 +204,7 @@ class Supervisor:
             self._keeping.before_workers(generation.needs)
             if self._crew.serving is None:
                 self._listen(generation.needs)
-            await generation.populate(self._listeners)
+            await generation.populate(self._listeners, self._scraped)
         except Refused:
             self._forget(generation)
             raise
@@ -210,7 +214,10 @@ class Supervisor:
         if not self._listeners:
             for address in needs.bind:
                 self._listeners.append(listen(address))
+        if needs.metrics_bind:
+            self._scraped.append(listen(needs.metrics_bind))
         self._crew.listeners = self._listeners
+        self._crew.scraped = self._scraped
 
     def _forget(self, generation: Generation) -> None:
         self._generations.remove(generation)

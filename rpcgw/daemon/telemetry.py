@@ -11,6 +11,7 @@ from itertools import count
 from pathlib import Path
 
 from rpcgw import __version__
+from rpcgw.access.tokens import AUTHORIZATION, compile_tokens
 from rpcgw.adapters.telemetry import families
 from rpcgw.adapters.telemetry.collector import Exposition
 from rpcgw.adapters.telemetry.log import Log
@@ -18,8 +19,10 @@ from rpcgw.adapters.telemetry.observer import Telemetry
 from rpcgw.adapters.telemetry.sink import Sink
 from rpcgw.adapters.telemetry.slotfile import JOBS, SUFFIX, SlotFile, slot_name
 from rpcgw.adapters.telemetry.slots import Slots
-from rpcgw.config.settings import Logging
+from rpcgw.adapters.telemetry.traffic import Counted
+from rpcgw.config.settings import Logging, Metrics
 from rpcgw.daemon.compiled import Scrape, Slot
+from rpcgw.exchange import Traffic
 from rpcgw.gateway.model import Gateway
 
 METRICS = "run/metrics"
@@ -39,6 +42,7 @@ class WorkerTelemetry:
     observer: Telemetry
     log: Log
     slots: Slots
+    traffic: Traffic
     scrape: Scrape | None
 
     def reloaded(self, success: bool, at: float) -> None:  # noqa: FBT001 -- as the worker is told
@@ -52,14 +56,17 @@ def worker_telemetry(gateway: Gateway, slot: Slot) -> Iterator[WorkerTelemetry]:
     """The telemetry of one worker; takes over what structlog and logging are given in this process."""
     settings = gateway.settings
     directory = metrics_directory(gateway)
-    log = _log(settings.logging)
+    sink = Sink()
+    log = Log(settings.logging, sink)
     log.install()
     file = _slot_file(directory, slot)
     slots = Slots(file)
+    sink.lost = slots.number(families.LOG_DROPPED).add
     if directory and file.trouble:
         log.write("metrics.failed", "warning", reason=file.trouble)
-    scrape = Scrape(Exposition(directory).read, settings.metrics.path) if directory else None
-    made = WorkerTelemetry(_observer(gateway, slots, log), log, slots, scrape)
+    made = WorkerTelemetry(
+        _observer(gateway, slots, log), log, slots, Counted(slots), _scrape(directory, settings.metrics)
+    )
     _describe(gateway, slot, slots)
     try:
         yield made
@@ -79,7 +86,7 @@ def job_telemetry(gateway: Gateway, queue: str) -> Iterator[WorkerTelemetry]:
     if directory and file.trouble:
         log.write("metrics.failed", "warning", reason=file.trouble)
     try:
-        yield WorkerTelemetry(_observer(gateway, slots, log), log, slots, None)
+        yield WorkerTelemetry(_observer(gateway, slots, log), log, slots, Counted(slots), None)
     finally:
         file.close()
         os.close(held)
@@ -115,6 +122,14 @@ def command_telemetry(gateway: Gateway, logging: Logging | None = None) -> Itera
         file.close()
 
 
+def _scrape(directory: str, settings: Metrics) -> Scrape | None:
+    if not directory:
+        return None
+    held = [("metrics", settings.token_sha256, None)] if settings.token_sha256 is not None else []
+    tokens = compile_tokens(AUTHORIZATION, held) if held else None
+    return Scrape(Exposition(directory).read, settings.path, tokens)
+
+
 def _log(settings: Logging) -> Log:
     return Log(settings, Sink())
 
@@ -133,6 +148,7 @@ def _slot_file(directory: str, slot: Slot) -> SlotFile:
 def _describe(gateway: Gateway, slot: Slot, slots: Slots) -> None:
     """What is known when the worker begins; it is told of the last reload once it is ready."""
     slots.number(families.BUILD_INFO, __version__).set(1.0)
+    slots.number(families.WORKERS).set(1.0)
     slots.number(families.GENERATION).set(float(slot.generation))
     for state in ("loaded", "quarantined"):
         count = sum(plugin.state == state for plugin in gateway.plugins)

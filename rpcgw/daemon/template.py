@@ -198,7 +198,9 @@ class Nursery:
         control, *listeners = [socket.socket(fileno=descriptor) for descriptor in packet.descriptors]
         control.settimeout(0.0)
         slot = Slot(self._generation, number, self._compiled.needs.workers, tuple(packet.message["addresses"]))
-        return worker.run(self._compiled, slot, Channel(control), listeners, self._share(number))
+        count = len(listeners) - packet.message["scraped"]
+        sockets = worker.Sockets(Channel(control), listeners[:count], listeners[count:])
+        return worker.run(self._compiled, slot, sockets, self._share(number))
 
 
 if __name__ == "__main__":

@@ -79,9 +79,10 @@ class Generation:
             log_format=settings.logging.format,
             state_dir=settings.state_dir,
             metrics_dir=metrics_directory(self.gateway),
+            metrics_bind=(settings.metrics.bind or "") if settings.metrics.enabled else "",
             watched=_watched(self.gateway),
             plugins=tuple(plugin.name for plugin in self.gateway.running),
-            fixed={"server.bind": ", ".join(server.bind)},
+            fixed={"server.bind": ", ".join(server.bind), "metrics.bind": settings.metrics.bind or "none"},
         )
 
     @property
@@ -108,6 +109,7 @@ class Generation:
                     entrances=entrances(runtime, revocations, deferral),
                     report=told.observer.event,
                     parts=readiness.parts,
+                    traffic=told.traffic,
                     scrape=ActiveSessions(runtime.pool, runtime.clock).beside(told.scrape),
                     reopen=told.log.reopen,
                     reloaded=partial(_reloaded, told, readiness),

@@ -10,8 +10,8 @@ from __future__ import annotations
 import asyncio
 import signal
 import socket
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import astuple, dataclass
 
 import uvloop
@@ -25,6 +25,8 @@ from rpcgw.daemon.exits import BROKEN, MISCONFIGURED
 from rpcgw.daemon.lines import Lines
 
 BEAT = 1.0
+LAST_SCRAPE = 2.0
+"""Seconds that a scrape has which is under way when its worker begins to drain."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,21 +40,31 @@ class Drain:
 ORPHANED = Drain(10.0, 1.0)
 
 
-def run(compiled: Compiled, slot: Slot, control: Channel, listeners: Sequence[socket.socket], share: Share) -> int:
+@dataclass(frozen=True, slots=True)
+class Sockets:
+    """What a worker is given: its end of a channel, where clients come, and where only metrics are read."""
+
+    control: Channel
+    listeners: Sequence[socket.socket]
+    scraped: Sequence[socket.socket] = ()
+
+
+def run(compiled: Compiled, slot: Slot, sockets: Sockets, share: Share) -> int:
     """Serve in this process until told to drain; the exit code."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal sends it to everyone; the supervisor decides
     # Never closed: closing would wait for threads that run procedures without end. The process ends right after.
     runner = asyncio.Runner(loop_factory=uvloop.new_event_loop)
-    return runner.run(Worker(compiled, slot, control, share).serve(listeners))
+    return runner.run(Worker(compiled, slot, sockets, share).serve())
 
 
 class Worker:
     """One worker's life: open, serve, drain, close."""
 
-    def __init__(self, compiled: Compiled, slot: Slot, control: Channel, share: Share) -> None:
+    def __init__(self, compiled: Compiled, slot: Slot, sockets: Sockets, share: Share) -> None:
         self._compiled = compiled
         self._slot = slot
-        self._control = control
+        self._sockets = sockets
+        self._control = sockets.control
         self._share = share
         self._lines = Lines(compiled.needs.log_format)
         self._drain: asyncio.Event = asyncio.Event()
@@ -61,7 +73,7 @@ class Worker:
         self._early: list[Message] = []
         self._handlers: Mapping[str, Callable[[Message], None]] = {"drain": self._drained}
 
-    async def serve(self, listeners: Sequence[socket.socket]) -> int:
+    async def serve(self) -> int:
         """The exit code: 0 where all went well."""
         self._listen()
         async with AsyncExitStack() as stack:
@@ -71,19 +83,41 @@ class Worker:
                 return self._misconfigured(error)
             except Exception as error:  # noqa: BLE001 -- a plugin's lifespan may raise anything
                 return self._failed(error)
-            await self._serve(running, listeners)
+            async with self._scraped(running):
+                await self._serve(running)
         return 0
 
-    async def _serve(self, running: Running, listeners: Sequence[socket.socket]) -> None:
+    @asynccontextmanager
+    async def _scraped(self, running: Running) -> AsyncIterator[None]:
+        """Serve metrics and health at an address of their own, where there is one."""
+        if not self._sockets.scraped:
+            yield
+            return
+        door = Door((), parts=running.parts, report=running.report, scrape=running.scrape)
+        await door.open(self._sockets.scraped)
+        draining = asyncio.ensure_future(self._close_early(door))
+        try:
+            yield
+        finally:
+            self._drain.set()
+            await draining
+
+    async def _close_early(self, door: Door) -> None:
+        """Whoever comes next has the numbers of this worker too."""
+        await self._drain.wait()
+        await door.drain(LAST_SCRAPE, 0.0)
+
+    async def _serve(self, running: Running) -> None:
         door = Door(
             running.entrances,
             parts=running.parts,
             report=running.report,
-            scrape=running.scrape,
+            traffic=running.traffic,
+            scrape=None if self._sockets.scraped else running.scrape,
             share=self._share,
             keep_alive=self._compiled.needs.keep_alive,
         )
-        await door.open(listeners)
+        await door.open(self._sockets.listeners)
         self._door = door
         self._handle(running, door)
         self._control.send({"is": "ready"})

@@ -2,13 +2,34 @@
 
 from __future__ import annotations
 
+import os
 import re
+import signal
 
-from tests.support.daemon import Daemon
+from tests.support.daemon import Daemon, daemon, wait_until
+from tests.support.http import Client
 from tests.support.mcp import Stateless
 
+PLUGIN = '''
+import os
 
-def scraped(daemon: Daemon, series: str) -> float:
+import rpcgw as rpc
+
+
+@rpc.procedure("Shop", groups=["general", "mcp"])
+class Shop:
+    """Sells."""
+
+    async def pid(self) -> int:
+        return os.getpid()
+
+    async def sold(self) -> None:
+        raise rpc.LogicError("sold out")
+'''
+OPEN = {"ufo_json_rpc": {"security": {"protected_api": False}}}
+
+
+def scraped(daemon: Client, series: str) -> float:
     """A series' value now, 0 where it is not there yet."""
     text = daemon.get("/metrics").body.decode()
     found = re.search(rf"^{re.escape(series)} (\S+)$", text, re.MULTILINE)
@@ -32,3 +53,71 @@ def test_unknown_names_are_no_labels(example_daemon: Daemon) -> None:
     example_daemon.post("/rpc/internal", {"jsonrpc": "2.0", "id": 1, "method": "No.such_method"})
     assert scraped(example_daemon, series) == before + 1
     assert "No.such_method" not in example_daemon.get("/metrics").body.decode()
+
+
+def test_a_tool_result_that_says_is_error_is_a_failure() -> None:
+    """Its HTTP status is 200, and its outcome `error`: an alert on failures sees it."""
+    with daemon(config=OPEN, plugins={"shop.py": PLUGIN}) as running:
+        answer = Stateless(running).send("tools/call", {"name": "Shop.sold"})
+        assert (answer.status, answer.json()["result"]["isError"]) == (200, True)
+        failed = 'rpcgw_calls_total{group="mcp",method="Shop.sold",outcome="error",surface="mcp",version="1"}'
+        assert scraped(running, failed) == 1
+
+
+def pid(running: Client) -> int:
+    """Which worker answers, on a connection of its own."""
+    answer = running.post("/rpc", {"jsonrpc": "2.0", "id": 1, "method": "Shop.pid"})
+    found: int = answer.json()["result"]
+    return found
+
+
+def test_the_sums_are_right_after_workers_have_died() -> None:
+    """Two workers, of which two are killed: each answered call is counted once, whoever is scraped."""
+    counted = 'rpcgw_calls_total{group="general",method="Shop.pid",outcome="success",surface="rpc",version="1"}'
+    with daemon(config={**OPEN, "server": {"workers": 2}}, plugins={"shop.py": PLUGIN}) as running:
+        answered = 0
+        for killed in (1, 2):
+            victims = [pid(running) for _ in range(10)]
+            os.kill(victims[-1], signal.SIGKILL)
+            running.wait_log("worker.gone", count=killed)
+            running.wait_log("worker.ready", count=2 + killed)
+            answered += len(victims) + len([pid(running) for _ in range(10)])
+        assert {scraped(running, counted) for _ in range(6)} == {answered}
+        assert scraped(running, "rpcgw_workers") == 2
+
+
+def test_metrics_at_an_address_of_their_own() -> None:
+    """There, for whoever shows the token, beside health; and no longer where clients are served."""
+    config = {**OPEN, "metrics": {"bind": "127.0.0.1:0", "token": "${SCRAPER}"}}
+    with daemon(config=config, plugins={"shop.py": PLUGIN}, env={"SCRAPER": "for-prometheus"}) as running:
+        beside = Client(f"http://{running.wait_log('scraped')['address']}")
+        assert running.get("/metrics").status == 404
+        assert (beside.get("/metrics").status, beside.get("/readyz").status) == (401, 200)
+        shown = beside.get("/metrics", {"Authorization": "Bearer for-prometheus"})
+        assert (shown.status, b"rpcgw_build_info" in shown.body) == (200, True)
+        assert beside.get("/rpc").status == 404
+        assert "for-prometheus" not in running.stderr() + shown.text
+
+
+def test_metrics_of_their_own_stay_through_a_reload() -> None:
+    """Each generation serves them at the same socket; counters go on."""
+    config = {**OPEN, "metrics": {"bind": "127.0.0.1:0"}}
+    with daemon(config=config, plugins={"shop.py": PLUGIN}) as running:
+        beside = Client(f"http://{running.wait_log('scraped')['address']}")
+        pid(running)
+        running.hup()
+        running.wait_log("reload.done")
+        pid(running)
+        counted = 'rpcgw_calls_total{group="general",method="Shop.pid",outcome="success",surface="rpc",version="1"}'
+        wait_until(lambda: scraped(beside, "rpcgw_generation") == 2, 20, lambda: beside.get("/metrics").text)
+        assert scraped(beside, counted) == 2
+
+
+def test_a_metrics_socket_is_a_file_too() -> None:
+    """`unix:` names one, relative to the configuration, and it is removed at the end."""
+    with daemon(config={**OPEN, "metrics": {"bind": "unix:metrics.sock"}}, plugins={"shop.py": PLUGIN}) as running:
+        place = running.folder / "metrics.sock"
+        assert place.is_socket()
+        assert running.get("/metrics").status == 404
+        running.stop()
+        assert not place.exists()

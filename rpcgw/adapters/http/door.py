@@ -8,21 +8,25 @@ import socket
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
+from typing import cast
 
 from aiohttp import web
 
 from rpcgw.adapters.http.acceptor import Acceptor
-from rpcgw.adapters.http.answers import failure
+from rpcgw.adapters.http.answers import JSON
 from rpcgw.adapters.http.connections import Connection, Connections, Report, Share
 from rpcgw.adapters.http.cors import Cors
-from rpcgw.adapters.http.handling import handler, options
+from rpcgw.adapters.http.handling import handler, head_of, options
 from rpcgw.adapters.http.health import Parts, Scrape, add_health
 from rpcgw.adapters.http.serving import Afterwards, Serving
 from rpcgw.adapters.http.state import State
-from rpcgw.exchange import Entrance
+from rpcgw.exchange import Entrance, Reply, Traffic, untold
 
 PLACEHOLDERS = {"{ver}": "{ver:v[0-9]+}", "{aiName}": "{aiName:[^/]+}"}
 """What stands for a segment in an entrance's pattern, as aiohttp writes it."""
+NOWHERE = "none"
+"""What requests count under for a path that nothing is at."""
+_NOT_FOUND = b'{"error":"not found"}'
 LAST_WORDS = 1.0
 """Seconds that cut calls have for their closing answer, and cut afterwards for their end."""
 
@@ -36,6 +40,7 @@ class Door:
         *,
         parts: Parts,
         report: Report,
+        traffic: Traffic = untold,
         scrape: Scrape | None = None,
         share: Share | None = None,
         keep_alive: float = 75.0,
@@ -48,7 +53,15 @@ class Door:
         self._ends = self._idle_ends = math.inf
         self._connections = Connections(share or Share.alone(), self._wake.set)
         self._acceptors: list[Acceptor] = []
-        app = build(entrances, parts=parts, report=report, scrape=scrape, state=self._state, after=self._afterwards)
+        app = build(
+            entrances,
+            parts=parts,
+            report=report,
+            traffic=traffic,
+            scrape=scrape,
+            state=self._state,
+            after=self._afterwards,
+        )
         self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
 
     async def open(self, sockets: Sequence[socket.socket]) -> None:
@@ -137,6 +150,7 @@ def build(
     report: Report,
     state: State,
     after: Afterwards,
+    traffic: Traffic = untold,
     scrape: Scrape | None = None,
 ) -> web.Application:
     """The application: health first, exact paths before patterns, 404 for the rest; no middleware."""
@@ -144,7 +158,7 @@ def build(
     add_health(app, parts, state, scrape)
     cors = Cors(app) if any(entrance.origins for entrance in entrances) else None
     for entrance in sorted(entrances, key=lambda entrance: entrance.pattern.count("{")):
-        serving = Serving(entrance, report, state, after)
+        serving = Serving(entrance, report, traffic(entrance.name), state, after)
         for path in spellings(entrance.pattern):
             resource = app.router.add_resource(path)
             resource.add_route("OPTIONS", options(serving, state, cors if entrance.origins else None))
@@ -152,8 +166,11 @@ def build(
             if cors and entrance.origins:
                 cors.add(resource, entrance)
 
-    async def not_found(_: web.Request) -> web.Response:
-        return state.respond(failure(404, "not found"))
+    lost = traffic(NOWHERE)
+
+    async def not_found(request: web.Request) -> web.Response:
+        lost(head_of(request, cast(Connection, request.protocol)), 404, 0, len(_NOT_FOUND), 0.0)
+        return state.respond(Reply(404, _NOT_FOUND, JSON))
 
     app.router.add_route("*", "/{tail:.*}", not_found)
     return app

@@ -1,16 +1,18 @@
-"""Health and metrics: answers that no guard and no token stands before."""
+"""Health, which no guard and no token stands before, and metrics, which a token may."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 import msgspec
 from aiohttp import web
 
-from rpcgw.adapters.http.answers import JSON
+from rpcgw.access.tokens import Denied, Tokens
+from rpcgw.adapters.http.answers import JSON, failure
 from rpcgw.adapters.http.state import State
-from rpcgw.exchange import Reply
+from rpcgw.exchange import Headers, Reply
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,10 +27,11 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Scrape:
-    """Where and how metrics are read."""
+    """Where and how metrics are read, and by whom: whoever holds one of the tokens, or anybody where there are none."""
 
     read: Callable[[], Awaitable[bytes]]
     path: str = "/metrics"
+    tokens: Tokens | None = None
     content_type: str = "text/plain; version=0.0.4; charset=utf-8"
 
 
@@ -62,7 +65,16 @@ def add_health(app: web.Application, parts: Parts, state: State, scrape: Scrape 
 
 
 def _add_metrics(app: web.Application, state: State, scrape: Scrape) -> None:
-    async def metrics(_: web.Request) -> web.Response:
-        return state.respond(Reply(200, await scrape.read(), (("Content-Type", scrape.content_type),)))
+    async def metrics(request: web.Request) -> web.Response:
+        refused = _refused(scrape.tokens, request.headers)
+        return state.respond(refused or Reply(200, await scrape.read(), (("Content-Type", scrape.content_type),)))
 
     app.router.add_get(scrape.path, metrics)
+
+
+def _refused(tokens: Tokens | None, headers: Headers) -> Reply | None:
+    """The answer to a scraper that does not show what it must (RFC 6750, section 3)."""
+    who = None if tokens is None else tokens.identify(headers, time.time())
+    if who is Denied.ABSENT:
+        return failure(401, "a token is needed", (("WWW-Authenticate", "Bearer"),))
+    return failure(403, "not a token of the metrics") if isinstance(who, Denied) else None

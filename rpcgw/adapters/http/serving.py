@@ -9,13 +9,14 @@ import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Awaitable, Callable
 from functools import lru_cache
+from time import perf_counter
 from typing import Generic, TypeVar
 
 from rpcgw.adapters.http import bodies
 from rpcgw.adapters.http.answers import failure, signed, signed_and_varying
 from rpcgw.adapters.http.connections import Report
 from rpcgw.adapters.http.state import State
-from rpcgw.exchange import Entrance, Head, HeaderFields, Inbound, Pending, Reply
+from rpcgw.exchange import Answered, Entrance, Head, HeaderFields, Inbound, Pending, Reply
 
 Sent = TypeVar("Sent")
 """What a door's own code is given once an answer is on its way."""
@@ -31,12 +32,15 @@ class Exchange(ABC, Generic[Sent]):
     """One request on its connection, as a door holds it: how its body is read and its answer written.
 
     `begun` writes the stream that goes out while its answer is still worked on, if there is one (`Inbound.begin`).
+    `since` is when the head was known (`perf_counter`), `received` how many bytes of a body were read.
     """
 
-    __slots__ = ("begun", "head")
+    __slots__ = ("begun", "head", "received", "since")
 
     def __init__(self, head: Head) -> None:
         self.head = head
+        self.since = perf_counter()
+        self.received = 0
         self.begun: asyncio.Task[Sent] | None = None
 
     @property
@@ -100,9 +104,10 @@ class Afterwards:
 class Serving:
     """How one entrance's requests are served; all that can be known before a request is known here."""
 
-    def __init__(self, entrance: Entrance, report: Report, state: State, after: Afterwards) -> None:
+    def __init__(self, entrance: Entrance, report: Report, answered: Answered, state: State, after: Afterwards) -> None:
         self.entrance = entrance
         self._report = report
+        self._answered = answered
         self._state = state
         self._after = after
         # Endpoints send the same few sets of fields over and over.
@@ -122,6 +127,7 @@ class Serving:
             if isinstance(verdict, Reply):
                 return await self.write(exchange, verdict)
             body = await exchange.read(entrance.max_body_bytes)
+            exchange.received = len(body)
             inbound = Inbound(exchange.head, body, exchange.gone, lambda reply: self._begin(exchange, reply))
             reply = await entrance.answer(verdict, inbound)
             if exchange.begun is None:
@@ -135,15 +141,22 @@ class Serving:
 
     async def write(self, exchange: Exchange[Sent], reply: Reply) -> Sent:
         """Write an answer, count it, and begin what is to happen once its bytes are out."""
-        self._report("request", endpoint=self.entrance.name, status=str(reply.status))
         fields, body = self._fields(reply.headers), reply.body
         if isinstance(body, bytes):
+            self._tell(exchange, reply.status, len(body))
             sent = await exchange.write(reply.status, fields, body, now=reply.after is not None)
         else:
-            sent = await exchange.stream(reply.status, fields, body)
+            pieces = _Weighed(body)
+            try:
+                sent = await exchange.stream(reply.status, fields, pieces)
+            finally:
+                self._tell(exchange, reply.status, pieces.size)
         if reply.after is not None:
             self._after.start(reply.after)
         return sent
+
+    def _tell(self, exchange: Exchange[Sent], status: int, sent: int) -> None:
+        self._answered(exchange.head, status, exchange.received, sent, perf_counter() - exchange.since)
 
     def _begin(self, exchange: Exchange[Sent], reply: Reply) -> None:
         """Write a stream beside the work on it."""
@@ -185,6 +198,29 @@ class Serving:
             exchange.break_off()
             raise ConnectionResetError("the stream broke")
         return await self.write(exchange, failure(500, "internal error"))
+
+
+class _Weighed:
+    """A stream's pieces, and how many bytes of them were taken."""
+
+    __slots__ = ("_pieces", "size")
+
+    def __init__(self, pieces: AsyncIterator[bytes]) -> None:
+        self._pieces = pieces
+        self.size = 0
+
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        return self
+
+    async def __anext__(self) -> bytes:
+        piece = await self._pieces.__anext__()
+        self.size += len(piece)
+        return piece
+
+    async def aclose(self) -> None:
+        """Close what makes the pieces."""
+        if (close := getattr(self._pieces, "aclose", None)) is not None:
+            await close()
 
 
 async def _say(exchange: Exchange[Sent], reply: Reply) -> Sent:

@@ -8,6 +8,8 @@ from rpcgw.adapters.telemetry.slotfile import COUNTER, GAUGE, HISTOGRAM, LEVEL
 
 SECONDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 """Upper bounds of the duration buckets."""
+BYTES = (256.0, 1024.0, 4096.0, 16384.0, 65536.0, 262_144.0, 1_048_576.0, 4_194_304.0)
+"""Upper bounds of the size buckets."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,19 @@ IN_FLIGHT = Family("rpcgw_calls_in_flight", GAUGE, "Procedure calls that are run
 REQUESTS = Family(
     "rpcgw_requests_total", COUNTER, "HTTP requests answered, by endpoint and status.", ("endpoint", "status")
 )
+REQUEST_SECONDS = Family(
+    "rpcgw_request_duration_seconds",
+    HISTOGRAM,
+    "How long HTTP requests took, from their head to their answer; a stream to its end.",
+    ("endpoint",),
+    SECONDS,
+)
+REQUEST_BYTES = Family(
+    "rpcgw_request_size_bytes", HISTOGRAM, "Bodies of HTTP requests, uncompressed.", ("endpoint",), BYTES
+)
+RESPONSE_BYTES = Family(
+    "rpcgw_response_size_bytes", HISTOGRAM, "Bodies of HTTP answers, as they went out.", ("endpoint",), BYTES
+)
 CACHE_HITS = Family("rpcgw_cache_hits_total", COUNTER, "Calls answered from the result cache.")
 CACHE_MISSES = Family("rpcgw_cache_misses_total", COUNTER, "Calls of cached methods that had to run.")
 CACHE_ERRORS = Family("rpcgw_cache_errors_total", COUNTER, "Reads and writes of the result cache that failed.")
@@ -60,6 +75,8 @@ CACHE_INVALIDATIONS = Family(
     "Drops of kept results: of a method, or of some of its parameters' values.",
 )
 LOCK_CONFLICTS = Family("rpcgw_lock_conflicts_total", COUNTER, "Calls refused because another one held the lock.")
+LOCK_ERRORS = Family("rpcgw_lock_errors_total", COUNTER, "Requests to the store of locks that failed.")
+LOCKS_LOST = Family("rpcgw_locks_lost_total", COUNTER, "Locks that were no longer their holder's when it renewed them.")
 SESSIONS_CREATED = Family("rpcgw_sessions_created_total", COUNTER, "MCP sessions opened.")
 SESSIONS_ENDED = Family("rpcgw_sessions_ended_total", COUNTER, "MCP sessions closed by their client.")
 SESSIONS_EXPIRED = Family(
@@ -77,8 +94,17 @@ JOBS = Family(
     "Calls in queues: put there, refused by the queue, done, failed, begun again, dead.",
     ("queue", "outcome"),
 )
+JOB_SECONDS = Family(
+    "rpcgw_job_duration_seconds",
+    HISTOGRAM,
+    "How long jobs of queues took, their callback included.",
+    ("queue",),
+    SECONDS,
+)
 WEBHOOKS = Family("rpcgw_webhooks_total", COUNTER, "Answers sent to callbacks, by what became of them.", ("outcome",))
 PLUGINS = Family("rpcgw_plugins", LEVEL, "Plugins by state.", ("state",))
+WORKERS = Family("rpcgw_workers", GAUGE, "Workers that serve, old ones that drain included.")
+LOG_DROPPED = Family("rpcgw_log_lines_dropped_total", COUNTER, "Log lines that could not be written.")
 GENERATION = Family("rpcgw_generation", LEVEL, "The number of the generation that serves.")
 RELOAD_SUCCESS = Family("rpcgw_reload_last_success", LEVEL, "Whether the last reload succeeded.")
 RELOAD_TIME = Family(
@@ -93,6 +119,9 @@ FAMILIES: dict[str, Family] = {
         CALL_SECONDS,
         IN_FLIGHT,
         REQUESTS,
+        REQUEST_SECONDS,
+        REQUEST_BYTES,
+        RESPONSE_BYTES,
         CACHE_HITS,
         CACHE_MISSES,
         CACHE_ERRORS,
@@ -100,13 +129,18 @@ FAMILIES: dict[str, Family] = {
         CACHE_JOINED,
         CACHE_INVALIDATIONS,
         LOCK_CONFLICTS,
+        LOCK_ERRORS,
+        LOCKS_LOST,
         SESSIONS_CREATED,
         SESSIONS_ENDED,
         SESSIONS_EXPIRED,
         GUARD_REFUSALS,
         JOBS,
+        JOB_SECONDS,
         WEBHOOKS,
         PLUGINS,
+        WORKERS,
+        LOG_DROPPED,
         GENERATION,
         RELOAD_SUCCESS,
         RELOAD_TIME,

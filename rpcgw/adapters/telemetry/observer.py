@@ -53,11 +53,15 @@ class CallLine(msgspec.Struct, omit_defaults=True):
 
 @dataclass(frozen=True, slots=True)
 class Reaction:
-    """What an event of a name does: count in `family` with these fields as labels, and be logged at `level`."""
+    """What an event of a name does: count in `family` with these fields as labels, and be logged at `level`.
+
+    Where it has `seconds`, the field of this name is observed there, with as many of the labels as that family has.
+    """
 
     level: str = "info"
     family: Family | None = None
     labels: tuple[str, ...] = ()
+    seconds: Family | None = None
 
 
 REACTIONS: dict[str, Reaction] = {
@@ -67,8 +71,8 @@ REACTIONS: dict[str, Reaction] = {
     "cache.invalidate": Reaction("", families.CACHE_INVALIDATIONS),
     "cache.error": Reaction("warning", families.CACHE_ERRORS),
     "cache.damaged": Reaction("warning", families.CACHE_ERRORS),
-    "lock.error": Reaction("error"),
-    "lock.lost": Reaction("warning"),
+    "lock.error": Reaction("error", families.LOCK_ERRORS),
+    "lock.lost": Reaction("warning", families.LOCKS_LOST),
     "session.created": Reaction("debug", families.SESSIONS_CREATED),
     "session.ended": Reaction("debug", families.SESSIONS_ENDED),
     "session.expired": Reaction("debug", families.SESSIONS_EXPIRED),
@@ -81,15 +85,14 @@ REACTIONS: dict[str, Reaction] = {
     "webhook.abandoned": Reaction("warning", families.WEBHOOKS, ("outcome",)),
     "job.queued": Reaction("info", families.JOBS, ("queue", "outcome")),
     "job.refused": Reaction("error", families.JOBS, ("queue", "outcome")),
-    "job.done": Reaction("info", families.JOBS, ("queue", "outcome")),
-    "job.failed": Reaction("info", families.JOBS, ("queue", "outcome")),
+    "job.done": Reaction("info", families.JOBS, ("queue", "outcome"), families.JOB_SECONDS),
+    "job.failed": Reaction("info", families.JOBS, ("queue", "outcome"), families.JOB_SECONDS),
     "job.retried": Reaction("warning", families.JOBS, ("queue", "outcome")),
     "job.dead": Reaction("error", families.JOBS, ("queue", "outcome")),
     "job.abandoned": Reaction("warning"),
     "job.lost": Reaction("warning"),
     "job.broken": Reaction("error"),
     "queue.error": Reaction("error"),
-    "request": Reaction("", families.REQUESTS, ("endpoint", "status")),
 }
 """By the event's name; without a level it is only counted. Others are logged: as an error where they carry an
 exception, else at `info`. Cache hits and lock conflicts are no events: calls end in them."""
@@ -191,9 +194,11 @@ class Telemetry:
         if reaction is not None:
             level = reaction.level
             if reaction.family is not None:
-                self._count(
-                    reaction.family, [fields.get(label) or _missing(label, fields) for label in reaction.labels]
-                )
+                labels = [fields.get(label) or _missing(label, fields) for label in reaction.labels]
+                self._count(reaction.family, labels)
+                if reaction.seconds is not None:
+                    own = map(str, labels[: len(reaction.seconds.labels)])
+                    self._slots.histogram(reaction.seconds, *own).observe(float(fields["seconds"]))
         elif "exception" in fields:
             level = "error"
         if LEVELS.get(level, 0) >= self._log.level and (suppressed := self._throttle.allows(name)) is not None:

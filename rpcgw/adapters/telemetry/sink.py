@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 
 STDERR = 2
 
@@ -10,12 +11,13 @@ STDERR = 2
 class Sink:
     """A descriptor, or a file that can be opened anew.
 
-    Never raises once it is made: a line that cannot be written is dropped and counted in `dropped`, and serving goes
-    on. Opening a file raises `OSError`.
+    Never raises once it is made: a line that cannot be written is dropped and counted in `dropped`, `lost` is told of
+    it, and serving goes on. Opening a file raises `OSError`.
     """
 
     def __init__(self, path: str | None = None, descriptor: int = STDERR) -> None:
         self.dropped = 0
+        self.lost: Callable[[], None] = _nobody
         self._path = path
         self._descriptor = descriptor if path is None else _open(path)
 
@@ -27,6 +29,7 @@ class Sink:
                 written += os.write(self._descriptor, line[written:])
         except OSError:
             self.dropped += 1
+            self.lost()
 
     def reopen(self) -> None:
         """Follow a file that was moved away: later lines go to a new one of the old name. Nothing where it is stderr.
@@ -48,6 +51,10 @@ class Sink:
     def is_terminal(self) -> bool:
         """Whether a person looks at it."""
         return self._descriptor >= 0 and os.isatty(self._descriptor)
+
+
+def _nobody() -> None:
+    """Nobody counts."""
 
 
 def _open(path: str) -> int:

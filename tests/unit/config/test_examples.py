@@ -22,6 +22,7 @@ PRODUCTION_ENV = {
     "INTERNAL_TOKEN_FILE": str(ROOT / "LICENSE"),
     "BILLING_TOKEN": "b",
     "MCP_ENABLED": "1",
+    "METRICS_TOKEN": "m",
     "WEBHOOK_SECRET": "0123456789abcdef",
 }
 

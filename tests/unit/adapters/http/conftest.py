@@ -12,7 +12,7 @@ import pytest
 from rpcgw.adapters.http.door import Door
 from rpcgw.adapters.http.health import Part, Scrape
 from rpcgw.api.context import ANONYMOUS, Principal
-from rpcgw.exchange import Entrance, Head, Inbound, Reply, Verdict
+from rpcgw.exchange import Answered, Entrance, Head, Inbound, Reply, Verdict
 
 JSON = (("Content-Type", "application/json"),)
 LIMIT = 1000
@@ -149,10 +149,14 @@ async def serve() -> AsyncIterator[Callable[..., Any]]:
         requests: list[dict[str, Any]] = []
 
         def report(name: str, /, **fields: Any) -> None:
-            if name == "request":
-                requests.append(fields)
-            else:
-                events.append((name, fields))
+            events.append((name, fields))
+
+        def traffic(endpoint: str) -> Answered:
+            def answered(head: Head, status: int, received: int, sent: int, seconds: float) -> None:
+                sizes = {"method": head.method, "received": received, "sent": sent}
+                requests.append({"endpoint": endpoint, "status": str(status), **sizes, "timed": seconds >= 0})
+
+            return answered
 
         async def state() -> Sequence[Part]:
             return parts
@@ -161,6 +165,7 @@ async def serve() -> AsyncIterator[Callable[..., Any]]:
             entrances,
             parts=state,
             report=report,
+            traffic=traffic,
             scrape=scrape,
             keep_alive=keep_alive,
         )

@@ -395,6 +395,34 @@ async def test_each_answer_is_counted_once(serve: Serve, make_entrance: Make) ->
     ]
 
 
+async def test_what_is_told_of_an_answer(serve: Serve, make_entrance: Make) -> None:
+    """The request's method, the sizes of both bodies, and how long it took."""
+    served = await serve(make_entrance())
+    await served.ask(body=b"{}")
+    told = {"endpoint": "/call", "status": "200", "method": "POST", "received": 2, "sent": 2, "timed": True}
+    assert served.requests == [told]
+
+
+async def test_a_stream_is_told_of_at_its_end(serve: Serve, make_entrance: Make) -> None:
+    """With the bytes of all its pieces."""
+
+    async def pieces() -> AsyncIterator[bytes]:
+        yield b"one"
+        yield b""
+        yield b"three"
+
+    served = await serve(make_entrance(lambda _: Reply(200, pieces(), JSON)))
+    assert (await served.ask(body=b"{}")).body == b"onethree"
+    assert [(told["status"], told["sent"]) for told in served.requests] == [("200", 8)]
+
+
+async def test_a_path_that_nothing_is_at_is_told_of(serve: Serve, make_entrance: Make) -> None:
+    """Under one name, whatever the path."""
+    served = await serve(make_entrance())
+    await served.ask("GET", "/nothing/here")
+    assert [(told["endpoint"], told["status"]) for told in served.requests] == [("none", "404")]
+
+
 async def test_both_ways_out_say_the_same(serve: Serve, make_entrance: Make) -> None:
     """An answer that is written in one go has the status, fields and body that aiohttp would have sent."""
     fields = (("Content-Type", "application/json"), ("Vary", "Accept-Language"), ("X-Word", "слово"))

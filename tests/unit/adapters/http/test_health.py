@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from hashlib import sha256
 from typing import Any
 
 import pytest
 
+from rpcgw.access.tokens import AUTHORIZATION, compile_tokens
 from rpcgw.adapters.http.health import Part, Scrape, readiness
 
 WELL = Part("pool:default", ready=True)
@@ -63,3 +65,26 @@ async def test_metrics_are_read_where_they_are_wanted(serve: Callable[..., Any])
         "text/plain; version=0.0.4; charset=utf-8",
     )
     assert (await (await serve()).ask("GET", "/metrics")).status == 404
+
+
+async def read_one() -> bytes:
+    return b"up 1\n"
+
+
+SCRAPERS = [
+    pytest.param({}, 401, id="no token"),
+    pytest.param({"Authorization": "Bearer wrong"}, 403, id="a wrong token"),
+    pytest.param({"Authorization": "bearer right"}, 200, id="the token, the scheme in lower case"),
+]
+
+
+@pytest.mark.parametrize(("headers", "status"), SCRAPERS)
+async def test_a_token_may_stand_before_metrics(
+    serve: Callable[..., Any], headers: dict[str, str], status: int
+) -> None:
+    """Whoever scrapes shows it as `Authorization: Bearer`; health is told to anybody."""
+    tokens = compile_tokens(AUTHORIZATION, [("metrics", sha256(b"right").hexdigest(), None)])
+    served = await serve(scrape=Scrape(read_one, tokens=tokens))
+    answer = await served.ask("GET", "/metrics", **headers)
+    assert (answer.status, answer.body == b"up 1\n") == (status, status == 200)
+    assert (await served.ask("GET", "/livez")).status == 200

@@ -1,0 +1,41 @@
+"""HTTP requests as numbers, and as lines of the access log: `rpcgw.exchange.Traffic` of a worker."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from rpcgw.adapters.telemetry import families
+from rpcgw.adapters.telemetry.slots import Number, Slots
+from rpcgw.exchange import Answered, Head
+
+Access = Callable[[str, Head, int, int, int, float], None]
+"""Takes an endpoint's name, and what `Answered` is told."""
+
+
+class Counted:
+    """Counts the answers of each endpoint: by status, their time, both bodies' sizes. `access` is told of each too."""
+
+    def __init__(self, slots: Slots, access: Access | None = None) -> None:
+        self._slots = slots
+        self._access = access
+
+    def __call__(self, endpoint: str) -> Answered:
+        """What counts for one endpoint; all but its statuses is bound here."""
+        slots, access = self._slots, self._access
+        by_status: dict[int, Number] = {}
+        observe = slots.histogram(families.REQUEST_SECONDS, endpoint).observe
+        took_in = slots.histogram(families.REQUEST_BYTES, endpoint).observe
+        gave_out = slots.histogram(families.RESPONSE_BYTES, endpoint).observe
+
+        def answered(head: Head, status: int, received: int, sent: int, seconds: float) -> None:
+            known = by_status.get(status)
+            if known is None:
+                known = by_status[status] = slots.number(families.REQUESTS, endpoint, str(status))
+            known.add()
+            observe(seconds)
+            took_in(received)
+            gave_out(sent)
+            if access is not None:
+                access(endpoint, head, status, received, sent, seconds)
+
+        return answered
