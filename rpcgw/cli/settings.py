@@ -33,10 +33,10 @@ async def kept(settings: Settings) -> AsyncIterator[Pool]:
         click.ClickException: It is in another process's memory, or cannot be reached.
     """
     name = settings.cache.pool
-    url = settings.pools[name].url
-    if url.startswith("memory:"):
+    chosen = settings.pools[name]
+    if chosen.url.startswith("memory:"):
         raise click.ClickException(f"the pool {name!r} is the memory of the daemon's own process; nobody else sees it")
-    pool = open_pool(url, settings.state_dir)
+    pool = open_pool(chosen, settings.state_dir)
     try:
         await pool.ping()
         yield pool

@@ -11,16 +11,16 @@ from typing import Any, Literal
 from rpcgw.api.problems import Problem
 from rpcgw.config.document import Document
 from rpcgw.config.nodes import Path, dotted
+from rpcgw.config.redisaddress import REDIS_SCHEMES, redis_address
 from rpcgw.config.settings import Jobs, Transport, WebhookSettings
 
 ASYNC: Path = ("ufo_json_rpc", "async")
 DEFAULT_NAME = "rpc_async"
 
 Kind = Literal["redis", "amqp", "mercure"]
+_REDIS: Kind = "redis"
 _KINDS: Mapping[str, Kind] = {
-    "redis": "redis",
-    "rediss": "redis",
-    "unix": "redis",
+    **dict.fromkeys(REDIS_SCHEMES, _REDIS),
     "amqp": "amqp",
     "amqps": "amqp",
     "http": "mercure",
@@ -73,6 +73,11 @@ def _transport(document: Document, path: Path, kind: str, config: Mapping[str, A
         return document.problem(path, "bad-value", f'"{dotted(path)}": the dsn must be {_SHAPES}.')
     if kind not in {"default", meant}:
         return document.problem(path, "bad-value", f'"{dotted(path)}": the dsn is one of {meant}, not of {kind}.')
+    if meant == "redis":
+        try:
+            redis_address(dsn)
+        except ValueError as error:
+            return document.problem(path, "bad-value", f'"{dotted(path)}": the dsn {error}.')
     prefix = config.get("topics_prefix", "")
     if meant == "mercure" and not prefix:
         text = f'"{dotted(path)}": a queue of mercure needs the option "topics_prefix".'

@@ -8,6 +8,7 @@ from dataclasses import replace
 from rpcgw.api.problems import Problem
 from rpcgw.config.document import Document
 from rpcgw.config.nodes import Path
+from rpcgw.config.redisaddress import is_redis, redis_address
 from rpcgw.config.settings import PoolSettings, ResultCacheSettings
 from rpcgw.config.sources import absolute
 from rpcgw.config.wording import choices, meant
@@ -16,8 +17,6 @@ DEFAULT_POOL = "default"
 CACHE_POOL = "ufo_json_rpc.cache.pool"
 """The name of the pool that is given as a URL where a name could stand."""
 
-_REDIS = re.compile(r"redis://([^@/\s]*@)?(\[[0-9A-Fa-f:.]+\]|[^\s:/?#@]+)?(:[0-9]{1,5})?(/[0-9]*)?(\?[^\s#]*)?")
-_PLANNED = re.compile(r"(rediss|redis\+sentinel|redis\+cluster|rediss\+sentinel|rediss\+cluster)://.*", re.DOTALL)
 _SHAPES = "file:<directory>, memory: or redis://host:port/db"
 
 
@@ -61,12 +60,15 @@ def _cache_pool(
 def _url(document: Document, path: Path, base: str, url: str) -> tuple[str, list[Problem]]:
     """A pool's URL with an absolute directory, and what is wrong with it; URLs hold passwords and are never shown."""
     name = ".".join(str(step) for step in path)
-    if url == "memory:" or _REDIS.fullmatch(url):
+    if url == "memory:":
         return url, []
     if url.startswith("file:") and url != "file:":
         directory = re.sub(r"^file:(//(?=/))?", "", url)
         return f"file:{absolute(base, document.beside(path, directory))}", []
-    if _PLANNED.fullmatch(url):
-        text = f'"{name}": this version does not do "{url.split("://", maxsplit=1)[0]}" yet.'
-        return url, [document.problem(path, "not-available", text, f"use {_SHAPES}")]
-    return url, [document.problem(path, "bad-value", f'"{name}" must be {_SHAPES}.')]
+    if not is_redis(url):
+        return url, [document.problem(path, "bad-value", f'"{name}" must be {_SHAPES}.')]
+    try:
+        redis_address(url)
+    except ValueError as error:
+        return url, [document.problem(path, "bad-value", f'"{name}" {error}.')]
+    return url, []

@@ -112,10 +112,15 @@ class Translations:
 
 @dataclass(frozen=True, slots=True)
 class PoolSettings:
-    """`pools.<name>`: `url` is `file:<directory>`, `memory:` or `redis://...`."""
+    """`pools.<name>`: `url` is `file:<directory>`, `memory:` or `redis://...`; `timeout` is in seconds, for Redis.
+
+    `connections` is how many of them a process holds at most, to each server.
+    """
 
     url: str
     required: bool = False
+    timeout: float = 1.0
+    connections: int = 32
 
 
 @dataclass(frozen=True, slots=True)

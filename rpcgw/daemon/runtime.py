@@ -13,6 +13,7 @@ from rpcgw.api.cache import ResultCache
 from rpcgw.api.errors import ConfigError
 from rpcgw.api.plugin import Environment
 from rpcgw.api.problems import Problem
+from rpcgw.config.settings import PoolSettings
 from rpcgw.daemon.ports import HostClock, RandomIds
 from rpcgw.gateway.model import Gateway, PluginRuntime
 from rpcgw.kernel.control import CacheControl
@@ -47,7 +48,7 @@ async def open_runtime(
     exhausted: Callable[[], None] = nobody,
     *,
     clock: Clock = HOST_CLOCK,
-    opener: Callable[[str, str], Pool] = open_pool,
+    opener: Callable[[PoolSettings, str], Pool] = open_pool,
 ) -> AsyncIterator[Runtime]:
     """Open everything that calls need; close it in the opposite order.
 
@@ -56,7 +57,7 @@ async def open_runtime(
         observer: Who is told what happens.
         exhausted: Called when sync procedures are stuck beyond repair: the process should be replaced.
         clock: The time that calls, caches and sessions go by.
-        opener: Makes a pool of its URL and the state directory.
+        opener: Makes a pool of its settings and the state directory.
 
     Raises:
         ConfigError: A procedure cannot be made of what its plugin provides.
@@ -67,7 +68,7 @@ async def open_runtime(
     async with AsyncExitStack() as stack:
         pools: dict[str, Pool] = {}
         for name, pool_settings in settings.pools.items():
-            pools[name] = opener(pool_settings.url, settings.state_dir)
+            pools[name] = opener(pool_settings, settings.state_dir)
             stack.push_async_callback(pools[name].close)
         cache = CacheControl(ids, observer)
         made = await _made(gateway, stack, cache)

@@ -14,6 +14,7 @@ from rpcgw.adapters.telemetry.log import Log
 from rpcgw.adapters.telemetry.observer import Telemetry
 from rpcgw.adapters.telemetry.slotfile import SlotFile
 from rpcgw.adapters.telemetry.slots import Slots
+from rpcgw.config.settings import PoolSettings
 from rpcgw.daemon.runtime import Runtime, open_runtime
 from rpcgw.daemon.wiring import entrances
 from rpcgw.endpoints.sessions import LocalRevocations
@@ -124,8 +125,8 @@ class _Life:
             await self._over.wait()
 
 
-def _open_pool(clock: MovableClock, url: str, directory: str) -> Pool:
-    return MemoryPool(now=clock.monotonic) if url.startswith("memory:") else open_pool(url, directory)
+def _open_pool(clock: MovableClock, settings: PoolSettings, directory: str) -> Pool:
+    return MemoryPool(now=clock.monotonic) if settings.url.startswith("memory:") else open_pool(settings, directory)
 
 
 async def _answer(entrance: Entrance, inbound: Inbound) -> Received:

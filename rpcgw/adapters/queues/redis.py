@@ -12,24 +12,23 @@ from __future__ import annotations
 import asyncio
 import os
 import socket
-from collections.abc import AsyncIterator, Awaitable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from time import time
-from typing import Any, Final, TypeVar, cast
+from typing import Any, Final, cast
 from uuid import uuid4
 
-from redis.asyncio import Redis
-from redis.asyncio.retry import Retry
-from redis.backoff import NoBackoff
-from redis.exceptions import RedisError
-
 from rpcgw.adapters.queues.crew import Crew, first
+from rpcgw.adapters.redis.clients import Client
+from rpcgw.adapters.redis.server import RedisServer
 from rpcgw.kernel.ports import Delivery, Handle, Observer, StoreError
 
 GROUP: Final = "rpcgw"
 FIELD: Final = b"message"
-PAUSE: Final = 1.0
+PAUSE: Final = 0.5
 """Seconds between attempts where Redis does not answer."""
+CONNECTIONS: Final = 32
+"""How many a process holds at most."""
 WAIT: Final = 1.0
 """Seconds that new entries are waited for, before lapsed ones are looked for again, or the end is seen."""
 
@@ -52,7 +51,6 @@ end
 return 0
 """
 
-_Answer = TypeVar("_Answer")
 _Entry = tuple[bytes, Mapping[bytes, bytes] | None]
 
 
@@ -69,9 +67,10 @@ class RedisQueue:
 
     def __init__(self, dsn: str, name: str, observer: Observer, *, reclaim: float = 30.0, timeout: float = 5.0) -> None:
         # RESP 2: its answers have one form in every version of Redis.
-        self._redis = Redis.from_url(dsn, protocol=2, retry=Retry(NoBackoff(), 0), socket_timeout=None)
+        self._server = RedisServer(dsn, timeout, CONNECTIONS)
         self._name = name
-        self._dead = f"{name}.dead"
+        # In a Cluster both streams have to be on one node.
+        self._dead = f"{{{name}}}.dead" if self._server.is_cluster else f"{name}.dead"
         self._observer = observer
         self._timeout = timeout
         # A lapsed claim is seen within one beat more, and the last beat may be one old: 4 and 1 and less than 1 are 6.
@@ -82,15 +81,15 @@ class RedisQueue:
 
     async def put(self, body: bytes) -> None:
         """Add a message to the stream."""
-        await self._ask(self._redis.xadd(self._name, {FIELD: body}))
+        await self._ask(lambda redis: redis.xadd(self._name, {FIELD: body}))
 
     async def ping(self) -> None:
         """Raise `StoreError` where Redis does not answer."""
-        await self._ask(self._redis.ping())
+        await self._ask(lambda redis: redis.ping())
 
     async def close(self) -> None:
         """Close every connection."""
-        await self._ask(self._redis.aclose())
+        await self._server.close()
 
     async def consume(self, handle: Handle, concurrency: int, stopping: asyncio.Event) -> None:
         """Give out entries until told to stop; see `JobQueue`."""
@@ -98,9 +97,9 @@ class RedisQueue:
             while await crew.until_free(stopping):
                 for entry, count in await self._next(crew.free, stopping):
                     self._held.add(entry[0])
-                    crew.begin(self._do(handle, entry, count))
+                    crew.begin(self._do(handle, entry, count, stopping))
         with suppress(StoreError):
-            await self._ask(self._script(_LEAVE, GROUP, self._consumer))
+            await self._script(_LEAVE, GROUP, self._consumer)
 
     @asynccontextmanager
     async def _beating(self, stopping: asyncio.Event) -> AsyncIterator[None]:
@@ -116,7 +115,7 @@ class RedisQueue:
     async def _ready(self) -> None:
         """Make the stream and its group where they are not; whatever was added before is given out too."""
         try:
-            await self._ask(self._redis.xgroup_create(self._name, GROUP, id="0", mkstream=True))
+            await self._ask(lambda redis: redis.xgroup_create(self._name, GROUP, id="0", mkstream=True))
         except StoreError as error:
             if "BUSYGROUP" not in str(error):
                 raise
@@ -146,26 +145,32 @@ class RedisQueue:
 
     async def _lapsed(self, wanted: int) -> list[tuple[_Entry, int]]:
         """Entries that nobody renewed; of several who ask at once, one gets each."""
-        pending = self._redis.xpending_range(self._name, GROUP, "-", "+", wanted, idle=self._lapse)
+        pending = await self._ask(
+            lambda redis: redis.xpending_range(self._name, GROUP, "-", "+", wanted, idle=self._lapse)
+        )
         taken: list[tuple[_Entry, int]] = []
-        for each in cast("list[dict[str, Any]]", await self._ask(pending)):
+        for each in cast("list[dict[str, Any]]", pending):
             number = each["message_id"]
             if number not in self._held:
-                claim = self._redis.xclaim(self._name, GROUP, self._consumer, self._lapse, [number])
-                entries = cast("list[_Entry]", await self._ask(claim))
-                taken += [(entry, each["times_delivered"] + 1) for entry in entries if entry[0]]
+                taken += [(entry, each["times_delivered"] + 1) for entry in await self._claim(number) if entry[0]]
         return taken
+
+    async def _claim(self, number: bytes) -> list[_Entry]:
+        claimed = await self._ask(lambda redis: redis.xclaim(self._name, GROUP, self._consumer, self._lapse, [number]))
+        return cast("list[_Entry]", claimed)
 
     async def _fresh(self, wanted: int) -> list[tuple[_Entry, int]]:
         """Entries that nobody had yet."""
         wait = min(self._beat, WAIT)
-        read = self._redis.xreadgroup(
-            GROUP, self._consumer, {self._name: ">"}, count=wanted, block=max(1, int(wait * 1000))
+        block = max(1, int(wait * 1000))
+        read = await self._server.ask(
+            lambda redis: redis.xreadgroup(GROUP, self._consumer, {self._name: ">"}, count=wanted, block=block),
+            wait + self._timeout,
         )
-        found = cast("list[tuple[bytes, list[_Entry]]] | None", await self._ask(read, within=wait + self._timeout))
+        found = cast("list[tuple[bytes, list[_Entry]]] | None", read)
         return [(entry, 1) for _, entries in found or () for entry in entries]
 
-    async def _do(self, handle: Handle, entry: _Entry, count: int) -> None:
+    async def _do(self, handle: Handle, entry: _Entry, count: int, stopping: asyncio.Event) -> None:
         number, fields = entry
         try:
             body = (fields or {}).get(FIELD)
@@ -174,7 +179,10 @@ class RedisQueue:
                 self._observer.event("job.dead", queue=self._name, outcome="dead", key=number.decode(), reason=dead)
             else:
                 dead = (await handle(Delivery(body, count, number.decode()))).dead
-            await self._settle(number, body or b"", dead, count)
+            # Redis away meanwhile does not make a job run twice: it is acknowledged as soon as Redis is back.
+            settled = await self._until(lambda: self._settle(number, body or b"", dead, count), stopping)
+            if settled is None:
+                await self._settle(number, body or b"", dead, count)
         except StoreError as error:
             # Done, and Redis does not know: it will be given out again.
             self._observer.event("queue.error", queue=self._name, reason=str(error), key=number.decode())
@@ -183,15 +191,21 @@ class RedisQueue:
         finally:
             self._held.discard(number)
 
-    async def _settle(self, number: bytes, body: bytes, dead: str, count: int) -> None:
+    async def _settle(self, number: bytes, body: bytes, dead: str, count: int) -> bool:
         """Acknowledge; a dead entry is moved in the same transaction."""
-        async with self._redis.pipeline(transaction=True) as pipe:
-            if dead:
-                told = {FIELD: body, "reason": dead, "deliveries": count, "queue": self._name, "at": f"{time():.3f}"}
-                pipe.xadd(self._dead, cast("Any", told))
-            pipe.xack(self._name, GROUP, number)
-            pipe.xdel(self._name, number)
-            await self._ask(pipe.execute())
+
+        async def settle(redis: Client) -> None:
+            async with redis.pipeline(transaction=True) as pipe:
+                if dead:
+                    at = f"{time():.3f}"
+                    told = {FIELD: body, "reason": dead, "deliveries": count, "queue": self._name, "at": at}
+                    pipe.xadd(self._dead, cast("Any", told))
+                pipe.xack(self._name, GROUP, number)
+                pipe.xdel(self._name, number)
+                await pipe.execute()
+
+        await self._ask(settle)
+        return True
 
     async def _renew(self) -> None:
         """Renew the claims on what is in hand, once a beat."""
@@ -201,7 +215,7 @@ class RedisQueue:
             if not held:
                 continue
             try:
-                kept = await self._ask(self._script(_RENEW, GROUP, self._consumer, *held))
+                kept = await self._script(_RENEW, GROUP, self._consumer, *held)
             except StoreError as error:
                 self._observer.event("queue.error", queue=self._name, reason=str(error))
                 continue
@@ -211,13 +225,7 @@ class RedisQueue:
                 )
 
     def _script(self, script: str, *arguments: Any) -> Awaitable[Any]:
-        return self._redis.eval(script, 1, self._name, *arguments)
+        return self._ask(lambda redis: redis.eval(script, 1, self._name, *arguments))
 
-    async def _ask(self, command: Awaitable[_Answer], within: float | None = None) -> _Answer:
-        try:
-            async with asyncio.timeout(within or self._timeout):
-                return await command
-        except TimeoutError as error:
-            raise StoreError(f"Redis: no answer within {within or self._timeout:g} s") from error
-        except (RedisError, OSError) as error:
-            raise StoreError(f"Redis: {str(error) or type(error).__name__}") from error
+    async def _ask(self, command: Callable[[Client], Awaitable[Any]]) -> Any:
+        return await self._server.ask(command)

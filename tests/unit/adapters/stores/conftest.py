@@ -1,4 +1,4 @@
-"""The three stores as one suite sees them: a pool, and a way to let its time pass."""
+"""The stores as one suite sees them: a pool, and a way to let its time pass."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import itertools
 import os
 import secrets
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from rpcgw.adapters.stores.files import FilePool
 from rpcgw.adapters.stores.memory import MemoryPool
 from rpcgw.adapters.stores.redis import RedisPool
 from rpcgw.kernel.ports import Pool
+from tests.support.redisservers import Cluster, RedisProcess, Watched, redis_cluster, redis_process, watched_redis
 
 
 class ManualClock:
@@ -41,7 +42,31 @@ class Stock:
 _numbers = itertools.count()
 
 
-@pytest.fixture(params=["memory", "files", "redis"])
+@pytest.fixture(scope="session")
+def tls_redis() -> Iterator[RedisProcess]:
+    """A server that is spoken to over TLS only."""
+    with redis_process(tls=True) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def watched() -> Iterator[Watched]:
+    """Servers behind Sentinels."""
+    with watched_redis() as servers:
+        yield servers
+
+
+@pytest.fixture(scope="session")
+def cluster() -> Iterator[Cluster]:
+    """A Cluster of three nodes."""
+    with redis_cluster() as nodes:
+        yield nodes
+
+
+SHARED = {"redis over TLS": "tls_redis", "redis behind Sentinels": "watched", "a Cluster": "cluster"}
+
+
+@pytest.fixture(params=["memory", "files", "redis", *SHARED])
 async def stock(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Stock]:
     """Each store in turn."""
     prefix = f"{os.getpid()}-{next(_numbers)}-{secrets.token_hex(4)}:"
@@ -59,8 +84,10 @@ async def stock(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator
             pool, expire = MemoryPool(now=clock), move
         case "files":
             pool, expire = FilePool(str(tmp_path / "pool"), now=clock), move
-        case _:
+        case "redis":
             # Redis has a clock of its own, which nobody can move.
             pool, expire = RedisPool(request.getfixturevalue("redis_url")), wait
+        case _:
+            pool, expire = RedisPool(request.getfixturevalue(SHARED[request.param]).url), wait
     yield Stock(pool, prefix, expire)
     await pool.close()
