@@ -12,6 +12,7 @@ from rpcgw.config.assembling import DEFAULT_ENVIRONMENT, Chosen
 from rpcgw.config.document import Document
 from rpcgw.config.jobs import build_jobs, build_transports
 from rpcgw.config.nodes import Path
+from rpcgw.config.pages import build_webmcp
 from rpcgw.config.pools import build_pools
 from rpcgw.config.routes import CONSOLE_PATHS, OWN_PATHS, build_routes
 from rpcgw.config.security import build_security, digest
@@ -65,13 +66,15 @@ def build_settings(gateway: Document, routes_file: Document, around: Surrounding
     problems += wrong
     security, wrong = build_security(gateway, _groups_with_settings(gateway))
     problems += wrong
-    problems += _unused(gateway, {route.group for route in routes})
+    problems += _unused(gateway, {route.group for route in routes.groups})
+    webmcp, wrong = build_webmcp(gateway, routes.sites)
+    problems += wrong
     settings = Settings(
         source=gateway.file,
         environment=_environment(gateway, around),
         state_dir=state_dir,
         server=server,
-        routes=routes,
+        routes=routes.groups,
         plugins=_plugins(gateway, around),
         translations=_translations(gateway, around),
         pools=pools,
@@ -84,6 +87,8 @@ def build_settings(gateway: Document, routes_file: Document, around: Surrounding
         cors=Cors(origins),
         transports=transports,
         jobs=build_jobs(gateway),
+        webmcp=webmcp,
+        site_routes=routes.sites,
         security=security,
         mcp=_mcp(gateway),
         calls=_calls(gateway),

@@ -26,7 +26,10 @@ CODES: Mapping[str, str] = MappingProxyType(
         "undefined-parameter": "A parameter is named that nothing defines.",
         "unknown-option": "The option does not exist.",
         "unknown-pool": "A pool is named that is not configured.",
+        "unknown-site": "A route serves a site that is not configured.",
         "unused-group": "Something is set for a group that no route serves (warning).",
+        "unused-site": "Something is set for a site that no route serves (warning).",
+        "webmcp-primitive": "A tool of a page does not say what it does, or says two things.",
         "wrong-type": "A value has the wrong type.",
         "yaml-syntax": "The file is no YAML, or uses a part of YAML that configuration has no use for.",
     }

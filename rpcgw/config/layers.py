@@ -7,13 +7,20 @@ from functools import reduce
 
 from rpcgw.config.nodes import Leaf, Node, Path, Table
 
-VERBATIM: tuple[Path, ...] = (("plugins", "config"), ("parameters",))
-"""Where values are somebody else's: a `~` is kept there."""
+VERBATIM: tuple[Path, ...] = (
+    ("plugins", "config"),
+    ("parameters",),
+    *(("webmcp", "sites", "*", "tools", "*", name) for name in ("input_schema", "output_schema")),
+)
+"""Where values are somebody else's: a `~` is kept there. `*` stands for any name."""
 
 
 def is_verbatim(path: Path) -> bool:
-    """Whether a value belongs to a plugin or is a parameter."""
-    return any(path[: len(theirs)] == theirs for theirs in VERBATIM)
+    """Whether a value belongs to a plugin, is a parameter, or a JSON Schema."""
+    return any(
+        len(path) >= len(theirs) and all(own in (name, "*") for own, name in zip(theirs, path, strict=False))
+        for theirs in VERBATIM
+    )
 
 
 def says_nothing(path: Path, node: Node) -> bool:

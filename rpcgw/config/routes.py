@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 
 from rpcgw.api.marks import DEFAULT_GROUP
 from rpcgw.api.problems import Problem
 from rpcgw.config.document import Document
+from rpcgw.config.nodes import dotted
 from rpcgw.config.settings import Route, RouteKind
+from rpcgw.config.sites import DEFAULT_SITE, SiteRoute
 from rpcgw.config.wording import described, meant
 
 KINDS: tuple[RouteKind, ...] = ("rpc", "mcp")
@@ -17,7 +20,10 @@ _BUNDLES: tuple[tuple[str, RouteKind], ...] = (
     ("json-rpc-bundle/config/router.yaml", "rpc"),
     ("mcp-bundle/config/router.yaml", "mcp"),
 )
-_PLANNED = ("webmcp", "rest")
+_SITE = "webmcp"
+_PLANNED = ("rest",)
+
+AnyRoute = Route | SiteRoute
 
 OWN_PATHS = ("/livez", "/readyz", "/healthz")
 """What the daemon itself answers, beside the path of the metrics. `/` is a route's where one stands there."""
@@ -25,18 +31,31 @@ CONSOLE_PATHS = ("/console/{group}", "/console/{group}/{ver}")
 """Where the console's pages stand; `{group}` is anything."""
 
 
-def build_routes(document: Document, own_paths: Sequence[str]) -> tuple[tuple[Route, ...], list[Problem]]:
-    """The routes of a file in their order; `own_paths` are taken already."""
-    routes: list[Route] = []
+@dataclass(frozen=True, slots=True)
+class Routes:
+    """The routes of a file in their order: those of groups, and those of sites."""
+
+    groups: tuple[Route, ...]
+    sites: tuple[SiteRoute, ...]
+
+
+def build_routes(document: Document, own_paths: Sequence[str]) -> tuple[Routes, list[Problem]]:
+    """The routes of a file; `own_paths` are taken already."""
+    routes: list[AnyRoute] = []
     problems: list[Problem] = []
     for key in document.root.entries:
+        if document.get(key, "resource") == _SITE:
+            routes.append(_site_route(document, key))
+            continue
         kind, wrong = _kind(document, key)
         problems += wrong
         if kind is not None:
             routes.append(_route(document, key, kind))
+    problems += _misplaced(document)
     problems += _same_names(routes)
     problems += _same_paths(routes, own_paths)
-    return tuple(routes), problems
+    groups = tuple(route for route in routes if isinstance(route, Route))
+    return Routes(groups, tuple(route for route in routes if isinstance(route, SiteRoute))), problems
 
 
 def no_routes(document: Document) -> list[Problem]:
@@ -58,6 +77,26 @@ def _route(document: Document, key: str, kind: RouteKind) -> Route:
     )
 
 
+def _site_route(document: Document, key: str) -> SiteRoute:
+    return SiteRoute(
+        key=key,
+        site=document.get(key, "defaults", "site", default=DEFAULT_SITE),
+        prefix=document.get(key, "prefix").rstrip("/"),
+        name_prefix=document.get(key, "name_prefix", default=""),
+        place=document.place(key),
+    )
+
+
+def _misplaced(document: Document) -> Iterator[Problem]:
+    """A group says nothing of a site's route, and a site nothing of the others."""
+    for key in document.root.entries:
+        is_site = document.get(key, "resource") == _SITE
+        path = (key, "defaults", "api_group" if is_site else "site")
+        if document.has(*path):
+            text = f'"{dotted(path)}" says nothing of a route with the resource "{document.get(key, "resource")}".'
+            yield document.problem(path, "unknown-option", text, "leave it out")
+
+
 def _kind(document: Document, key: str) -> tuple[RouteKind | None, list[Problem]]:
     resource: str = document.get(key, "resource")
     for name in KINDS:
@@ -70,12 +109,13 @@ def _kind(document: Document, key: str) -> tuple[RouteKind | None, list[Problem]
     if resource in _PLANNED:
         text = f'Routes with the resource "{resource}": this version does not do it yet.'
         return None, [document.problem(path, "not-available", text, "leave the route out")]
-    text = f'"{key}.resource" must be "rpc", "mcp", or a path that ends in {" or ".join(e for e, _ in _BUNDLES)}, '
-    hint = meant(resource, KINDS)
+    bundles = " or ".join(ending for ending, _ in _BUNDLES)
+    text = f'"{key}.resource" must be "rpc", "mcp", "webmcp", or a path that ends in {bundles}, '
+    hint = meant(resource, (*KINDS, _SITE))
     return None, [document.problem(path, "bad-value", f"{text}not {described(resource)}.", hint)]
 
 
-def _same_names(routes: Sequence[Route]) -> Iterator[Problem]:
+def _same_names(routes: Sequence[AnyRoute]) -> Iterator[Problem]:
     for first, second in combinations(routes, 2):
         if first.kind == second.kind and first.full_group == second.full_group:
             text = (
@@ -86,7 +126,7 @@ def _same_names(routes: Sequence[Route]) -> Iterator[Problem]:
             yield Problem(second.place, "route-name", text, hint)
 
 
-def _same_paths(routes: Sequence[Route], own_paths: Sequence[str]) -> Iterator[Problem]:
+def _same_paths(routes: Sequence[AnyRoute], own_paths: Sequence[str]) -> Iterator[Problem]:
     for route in routes:
         for path in own_paths:
             theirs = next((p.pattern for p in route.paths() if patterns_meet(p.pattern, path)), None)
@@ -103,7 +143,7 @@ def _same_paths(routes: Sequence[Route], own_paths: Sequence[str]) -> Iterator[P
             yield Problem(second.place, "route-collision", text, "give one of them another prefix")
 
 
-def _meeting(first: Route, second: Route) -> tuple[str, str] | None:
+def _meeting(first: AnyRoute, second: AnyRoute) -> tuple[str, str] | None:
     for one in first.paths():
         for other in second.paths():
             if patterns_meet(one.pattern, other.pattern):

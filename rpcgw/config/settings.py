@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeVar
 
 from rpcgw.api.problems import Place
+from rpcgw.config.sites import SiteRoute, Webmcp
 
 RouteKind = Literal["rpc", "mcp"]
 
@@ -319,6 +320,8 @@ class Settings:
     cors: Cors = Cors()
     transports: tuple[Transport, ...] = ()
     jobs: Jobs = Jobs()
+    webmcp: Webmcp = field(default_factory=Webmcp)
+    site_routes: tuple[SiteRoute, ...] = ()
     security: Mapping[str, Security] = field(default_factory=dict)
     mcp: Mapping[str, McpSettings] = field(default_factory=dict)
     calls: Mapping[str, CallSettings] = field(default_factory=dict)

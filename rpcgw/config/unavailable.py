@@ -11,7 +11,6 @@ NOT_AVAILABLE: tuple[tuple[str, str], ...] = (
     ("server.trusted_proxies", "the peer's address is taken as it is"),
     ("http", ""),
     ("tracing", ""),
-    ("webmcp", ""),
     ("defaults.limits", ""),
     ("defaults.audit", ""),
     ("groups.*.limits", ""),

@@ -24,6 +24,7 @@ PRODUCTION_ENV = {
     "MCP_ENABLED": "1",
     "METRICS_TOKEN": "m",
     "WEBHOOK_SECRET": "0123456789abcdef",
+    "WEBMCP_SECRET": "0123456789abcdef",
 }
 
 Path_ = tuple[str, ...]

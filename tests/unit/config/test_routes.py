@@ -62,8 +62,8 @@ FIRST = "a: {resource: mcp, prefix: /mcp}\n"
 @pytest.mark.parametrize(
     ("routes", "line"),
     [
-        pytest.param("a: {resource: mpc, prefix: /mcp}", '1:5: error[bad-value] "a.resource" must be "rpc", "mcp", or a path that ends in json-rpc-bundle/config/router.yaml or mcp-bundle/config/router.yaml, not the string "mpc". (did you mean "rpc"?)', id="an unknown resource"),
-        pytest.param("a: {resource: webmcp, prefix: /w}", '1:5: error[not-available] Routes with the resource "webmcp": this version does not do it yet. (leave the route out)', id="a planned resource"),
+        pytest.param("a: {resource: mpc, prefix: /mcp}", '1:5: error[bad-value] "a.resource" must be "rpc", "mcp", "webmcp", or a path that ends in json-rpc-bundle/config/router.yaml or mcp-bundle/config/router.yaml, not the string "mpc". (did you mean "rpc"?)', id="an unknown resource"),
+        pytest.param("a: {resource: rest, prefix: /w}", '1:5: error[not-available] Routes with the resource "rest": this version does not do it yet. (leave the route out)', id="a planned resource"),
         pytest.param("a: {resource: rpc, prefix: rpc}", '1:20: error[bad-value] "a.prefix" must be a path that begins with "/", without placeholders, not the string "rpc".', id="a prefix without a slash"),
         pytest.param("a: {resource: rpc, prefix: '/{ver}'}", '1:20: error[bad-value] "a.prefix" must be a path that begins with "/", without placeholders, not the string "/{ver}".', id="a placeholder in a prefix"),
         pytest.param("a: {resource: rpc}", '1:1: error[missing-option] "a" needs the option "prefix".', id="no prefix"),
