@@ -31,6 +31,9 @@ class Plugin:
         validators: Functions that say whose a token is, by the names that `ufo_json_rpc.security` calls them by
             (`validator`). One is asked for each request with a token that the configuration does not list, on the event
             loop: it must not wait for anything.
+        page_tools: Tools of web pages: `rpcgw.api.webmcp.ToolProvider`s, classes or instances. Each site has them,
+            unless it names the plugins that it wants.
+        page_data: What these tools need to know: `rpcgw.api.webmcp.DataProcessor`s, classes or instances.
         translations: A directory of catalogues, relative to the plugin's package; stands below the operator's own.
     """
 
@@ -41,6 +44,8 @@ class Plugin:
     translations: str | None = None
     converters: Sequence[object] = ()
     validators: Mapping[str, TokenValidator] = field(default_factory=dict)
+    page_tools: Sequence[object] = ()
+    page_data: Sequence[object] = ()
 
 
 @dataclass(frozen=True, slots=True)

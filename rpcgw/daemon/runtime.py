@@ -30,7 +30,10 @@ HOST_CLOCK = HostClock()
 
 @dataclass(frozen=True, slots=True)
 class Runtime:
-    """What endpoints and commands run calls with."""
+    """What endpoints and commands run calls with.
+
+    `processors` are made data processors, by the `id` of what they were made of.
+    """
 
     gateway: Gateway
     executor: Executor
@@ -39,6 +42,7 @@ class Runtime:
     clock: Clock
     ids: Ids
     observer: Observer
+    processors: Mapping[int, Any] = field(default_factory=dict)
 
 
 @asynccontextmanager
@@ -93,7 +97,7 @@ async def open_runtime(
         stack.push_async_callback(executor.close)
         await cache.open(executor)
         stack.push_async_callback(cache.close)
-        yield Runtime(gateway, executor, pool, pools, clock, ids, observer)
+        yield Runtime(gateway, executor, pool, pools, clock, ids, observer, made.processors)
 
 
 @dataclass(slots=True)
@@ -102,6 +106,7 @@ class _Made:
 
     instances: dict[type, object] = field(default_factory=dict)
     resolvers: dict[Find, Callable[[Any], Any]] = field(default_factory=dict)
+    processors: dict[int, object] = field(default_factory=dict)
 
 
 async def _made(gateway: Gateway, stack: AsyncExitStack, cache: ResultCache) -> _Made:
@@ -118,6 +123,10 @@ async def _made(gateway: Gateway, stack: AsyncExitStack, cache: ResultCache) -> 
         made.instances.update(instances)
         made.resolvers.update(resolvers)
         problems += [*wrong, *unfilled]
+        for part in plugin.processors:
+            instances, wrong = instantiate([part], provided, house)
+            made.processors.update({id(part): instance for instance in instances.values()})
+            problems += wrong
     built_in = [r.procedure for r in gateway.table.procedures if _class_of(r.procedure) not in made.instances]
     instances, wrong = instantiate(built_in, ())
     made.instances.update(instances)

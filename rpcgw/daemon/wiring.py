@@ -19,6 +19,7 @@ from rpcgw.daemon.compiled import Compiled, Running, Slot
 from rpcgw.daemon.compiling import compile_gateway
 from rpcgw.daemon.jobs import open_deferral
 from rpcgw.daemon.options import Needs, Options
+from rpcgw.daemon.pages import site_entrances
 from rpcgw.daemon.readiness import Readiness
 from rpcgw.daemon.revocations import REVOCATIONS, SharedRevocations
 from rpcgw.daemon.runtime import Runtime, open_runtime
@@ -155,6 +156,7 @@ def entrances(runtime: Runtime, revocations: Revocations, deferral: Deferral | N
     sessions = Sessions(runtime.pool, runtime.clock, runtime.ids, runtime.observer, revocations)
     for_rpc = rpc.Services(runtime.executor, runtime.ids, runtime.clock, runtime.observer, deferral=deferral)
     cancellations = Cancellations(Marks(runtime.pool, runtime.observer))
+    made = pages()
     for_mcp = mcp.Services(runtime.executor, sessions, runtime.ids, runtime.clock, runtime.observer, cancellations)
     return [
         *chain.from_iterable(rpc.entrances(route.endpoint, route.policy, for_rpc) for route in gateway.rpc),
@@ -166,7 +168,8 @@ def entrances(runtime: Runtime, revocations: Revocations, deferral: Deferral | N
             documents.entrances(route.publication, route.readers, runtime.clock, runtime.observer)
             for route in gateway.mcp
         ),
-        *console.entrances(gateway, pages(), runtime.clock, runtime.observer),
+        *console.entrances(gateway, made, runtime.clock, runtime.observer),
+        *site_entrances(runtime, made),
     ]
 
 

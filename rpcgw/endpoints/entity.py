@@ -42,7 +42,7 @@ def entity(body: bytes, fields: HeaderFields, head: Head, *, private: bool, vary
     common: HeaderFields = (
         ("ETag", etag),
         ("Cache-Control", "private, no-cache" if private else "no-cache"),
-        ("Vary", f"{vary}, Accept-Encoding" if large else vary),
+        ("Vary", ", ".join(filter(None, (vary, "Accept-Encoding" if large else "")))),
     )
     if {etag, "*"} & set(known(head)):
         return Reply(304, headers=common)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from itertools import chain
 
 from rpcgw.api.errors import ConfigError
@@ -10,10 +11,11 @@ from rpcgw.api.problems import Place, Problem, errors
 from rpcgw.config.catalogues import CatalogueFile
 from rpcgw.config.loading import Loaded
 from rpcgw.config.settings import Settings
-from rpcgw.gateway.endpoints import serve
+from rpcgw.gateway.endpoints import serve, tokens_of
 from rpcgw.gateway.model import Gateway
 from rpcgw.gateway.plugins import Imported, quarantine_problems, reports, runtimes, validators
 from rpcgw.gateway.protection import protection_problems
+from rpcgw.gateway.sites import Surroundings, serve_sites
 from rpcgw.gateway.webhooks import webhook_policy
 from rpcgw.gateway.wording import wording
 from rpcgw.kernel.exposure import Registration
@@ -48,6 +50,8 @@ def compile_gateway(loaded: Loaded, imported: Imported, plugin_catalogues: Layer
         listener for plugin in imported.loaded for listener in plugin.plugin.listeners
     )
     webhooks, wrong_webhooks = webhook_policy(settings)
+    known = partial(tokens_of, settings, known_tokens)
+    sites, wrong_sites = serve_sites(Surroundings(settings, imported, table, texts, known))
     quarantined = quarantine_problems(imported, strict=settings.plugins.strict)
     problems = [
         *loaded.warnings,
@@ -56,6 +60,7 @@ def compile_gateway(loaded: Loaded, imported: Imported, plugin_catalogues: Layer
         *wrong_endpoints,
         *wrong_listeners,
         *wrong_webhooks,
+        *wrong_sites,
         *wrong_validators,
         *protection_problems(settings, known_tokens),
         *_unknown_names(settings, table),
@@ -74,6 +79,7 @@ def compile_gateway(loaded: Loaded, imported: Imported, plugin_catalogues: Layer
         tunings=_tunings(settings, table),
         catalogues=tuple(chain(loaded.catalogues, *plugin_catalogues)),
         webhooks=webhooks,
+        sites=sites,
         warnings=tuple(sorted(problems)),
         notes=imported.notes,
     )

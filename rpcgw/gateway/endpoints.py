@@ -48,7 +48,7 @@ def serve(
     except ValueError as error:
         return Served((), ()), [Problem(Place(settings.source), "bad-value", str(error))]
     problems: list[Problem] = []
-    tokens = {route.group: _tokens(settings.security_of(route.group), validators) for route in settings.routes}
+    tokens = {route.group: tokens_of(settings, validators, route.group) for route in settings.routes}
     rpc = [
         _rpc(route, settings, table, wording, guards, tokens=tokens[route.group])
         for route in settings.routes
@@ -197,6 +197,8 @@ def _mcp_policy(guards: Guards, security: Security, tokens: Tokens) -> Policy:
     )
 
 
-def _tokens(security: Security, validators: Validators) -> Tokens:
+def tokens_of(settings: Settings, validators: Validators, group: str) -> Tokens:
+    """What a group accepts."""
+    security = settings.security_of(group)
     entries = ((token.name, token.sha256, token.expires) for token in security.tokens)
     return compile_tokens(security.token_name, entries, validators.get(security.validator or ""))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from rpcgw.access.admit import Policy
+from rpcgw.access.senders import Senders
 from rpcgw.access.webhooks import WebhookPolicy
 from rpcgw.api.plugin import Lifespan
 from rpcgw.api.problems import Problem
@@ -17,6 +19,7 @@ from rpcgw.kernel.table import MethodTable
 from rpcgw.kernel.tuning import Tunings
 from rpcgw.protocol import jsonrpc, mcp
 from rpcgw.protocol.mcp.documents import Publication
+from rpcgw.protocol.webmcp.site import Site
 
 PluginStatus = Literal["loaded", "quarantined"]
 
@@ -46,6 +49,7 @@ class PluginRuntime:
     lifespan: Lifespan | None
     settings: Any
     converters: tuple[object, ...] = ()
+    processors: tuple[object, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +72,19 @@ class McpRoute:
 
 
 @dataclass(frozen=True, slots=True)
+class SiteServed:
+    """A site's pages: who may ask for them, and whose beacons and calls are taken.
+
+    `callers` says by group who may call its methods: whoever may do so over `/rpc`.
+    """
+
+    site: Site
+    readers: Policy
+    senders: Senders
+    callers: Mapping[str, Policy]
+
+
+@dataclass(frozen=True, slots=True)
 class Gateway:
     """One generation's answer to everything. `warnings` are for a person to mend some day."""
 
@@ -81,6 +98,7 @@ class Gateway:
     listeners: Listeners
     tunings: Tunings = field(default_factory=dict)
     webhooks: WebhookPolicy = field(default_factory=WebhookPolicy)
+    sites: tuple[SiteServed, ...] = ()
     catalogues: tuple[CatalogueFile, ...] = ()
     warnings: tuple[Problem, ...] = ()
     notes: tuple[str, ...] = ()

@@ -55,7 +55,14 @@ def runtimes(imported: Imported, settings: PluginSettings) -> tuple[tuple[Plugin
         problems += wrong
         brought = plugin.plugin
         made.append(
-            PluginRuntime(plugin.name, tuple(brought.procedures), brought.lifespan, value, tuple(brought.converters))
+            PluginRuntime(
+                plugin.name,
+                tuple(brought.procedures),
+                brought.lifespan,
+                value,
+                tuple(brought.converters),
+                tuple(brought.page_data),
+            )
         )
     return tuple(made), problems
 
