@@ -72,6 +72,7 @@ PLUGINS = {
     "unpublishable": "The server's own description cannot be published (warning).",
     "untyped": "A parameter has no annotation, so anything is accepted (warning).",
     "variadic": "A method takes *args or **kwargs.",
+    "webmcp-provider": "What a plugin gives as a tool of web pages is none.",
 }
 """The codes of plugins, texts and what joins them."""
 
