@@ -66,6 +66,8 @@ async def _consume(gateway: Gateway, transport: Transport) -> int:
         notifier = Notifier(os.environ)
         report("worker.ready", queue=transport.name, kind=transport.type, concurrency=settings.jobs.concurrency)
         notifier.ready(f"consuming {transport.name}")
+        pings = asyncio.ensure_future(notifier.ping(lambda: True))  # a loop that stands still sends none
+        stack.callback(pings.cancel)
         code = await _until_stopped(queue, services, stopping, notifier, runtime)
         report("worker.stopped", queue=transport.name, cut=code == CUT)
         return code

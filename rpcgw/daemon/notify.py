@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import socket
 import time
-from collections.abc import MutableMapping
+from collections.abc import Callable, MutableMapping
 from contextlib import suppress
 
 PATIENCE = 1.0
@@ -16,7 +17,7 @@ class Notifier:
     """Sends states to `$NOTIFY_SOCKET`.
 
     The variables are taken out of the environment: what a process starts has nothing to tell in its name. `ping_every`
-    is how often the watchdog wants to hear `alive` (seconds; None: there is none), half of the time that it allows.
+    is how often the watchdog is told that all is well (seconds; None: there is none), half of the time that it allows.
     """
 
     def __init__(self, environment: MutableMapping[str, str]) -> None:
@@ -39,13 +40,12 @@ class Notifier:
         """The end begins and takes at most so long."""
         self._send("STOPPING=1", "STATUS=draining", f"EXTEND_TIMEOUT_USEC={int(seconds * 1e6)}")
 
-    def status(self, status: str) -> None:
-        """What `systemctl status` shows, in one line."""
-        self._send(f"STATUS={status}")
-
-    def alive(self) -> None:
-        """All is well: the watchdog waits once more."""
-        self._send("WATCHDOG=1")
+    async def ping(self, lives: Callable[[], bool]) -> None:
+        """Keep the watchdog quiet for as long as all is well; returns where there is none."""
+        while self.ping_every is not None:
+            if lives():
+                self._send("WATCHDOG=1")
+            await asyncio.sleep(self.ping_every)
 
     def _send(self, *lines: str) -> None:
         if not self._address:

@@ -45,12 +45,11 @@ class Vigil:
 
     async def ping(self) -> None:
         """Keep systemd's watchdog quiet for as long as a worker of the current generation is ready and beats."""
-        every = self._notifier.ping_every
-        while every is not None:
-            current = self._current()
-            if current is not None and lives(current, time.monotonic()):
-                self._notifier.alive()
-            await asyncio.sleep(every)
+        await self._notifier.ping(self._somebody_serves)
+
+    def _somebody_serves(self) -> bool:
+        current = self._current()
+        return current is not None and lives(current, time.monotonic())
 
     def _abort(self, generation: Generation, member: Member, now: float) -> None:
         silent = round(now - member.beat, 1)

@@ -165,16 +165,24 @@ def serving(
     config: str = "gateway.yaml",
     bind: str | None = BIND,
     program: Sequence[str] = (str(RPCGW),),
+    inherited: Sequence[int] = (),
 ) -> Iterator[Daemon]:
     """Run `rpcgw serve` in a folder until the block ends; its log goes to `daemon.log` there.
 
-    `program` starts another installation's, say that of another virtual environment.
+    `program` starts another installation's, say that of another virtual environment; `inherited` are descriptors that
+    it finds open.
     """
     command = [*program, "serve", "-c", config, *(["--bind", bind] if bind else []), *arguments]
     with (place / "daemon.log").open("ab") as log:
         earlier = log.tell()
         process = subprocess.Popen(
-            command, cwd=place, env=clean_environment(place, env), stdin=subprocess.DEVNULL, stdout=log, stderr=log
+            command,
+            cwd=place,
+            env=clean_environment(place, env),
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            pass_fds=inherited,
         )
     try:
         yield Daemon(process, place, wait_for_address(process, place, earlier))
