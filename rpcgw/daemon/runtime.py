@@ -16,6 +16,7 @@ from rpcgw.api.problems import Problem
 from rpcgw.config.settings import PoolSettings
 from rpcgw.daemon.ports import HostClock, RandomIds
 from rpcgw.gateway.model import Gateway, PluginRuntime
+from rpcgw.kernel.background import Strays
 from rpcgw.kernel.control import CacheControl
 from rpcgw.kernel.executor import Executor
 from rpcgw.kernel.failure import PYTHON, UFO
@@ -59,7 +60,7 @@ async def open_runtime(
     Args:
         gateway: What was compiled.
         observer: Who is told what happens.
-        exhausted: Called when sync procedures are stuck beyond repair: the process should be replaced.
+        exhausted: Called when procedures are stuck beyond repair: the process should be replaced.
         clock: The time that calls, caches and sessions go by.
         opener: Makes a pool of its settings and the state directory.
 
@@ -89,6 +90,7 @@ async def open_runtime(
             tuning=gateway.tunings,
             environment=settings.environment,
             threads=Threads(exhausted=exhausted),
+            strays=Strays(exhausted=exhausted),
             cache_prefix=settings.cache.prefix,
             resolvers=made.resolvers,
             languages=gateway.wording.languages,

@@ -6,6 +6,8 @@ import asyncio
 from collections.abc import Callable, Coroutine, Generator
 from typing import Any, Generic, TypeVar
 
+from rpcgw.kernel.driving import begun
+
 Watch = Callable[[], None]
 """Ends what `attend` began."""
 
@@ -49,7 +51,7 @@ class Attended(Generic[_T]):
         cancelling = task.cancelling()
         stop = self._attend(self)
         try:
-            result = yield from _rest(self._work, waiting)
+            result = yield from begun(self._work, waiting)
         except asyncio.CancelledError:
             if self._interrupted and task.uncancel() <= cancelling:
                 return None
@@ -61,18 +63,3 @@ class Attended(Generic[_T]):
         finally:
             self._task = None
             stop()
-
-
-def _rest(work: Coroutine[Any, Any, _T], waiting: Any) -> Generator[Any, Any, _T]:
-    """Work that has begun, to its end: what it waits for goes to the loop, and what comes back goes to it."""
-    try:
-        while True:
-            try:
-                sent = yield waiting
-            except BaseException as error:  # noqa: BLE001 -- whatever comes is the work's
-                waiting = work.throw(error)
-            else:
-                waiting = work.send(sent)
-    except StopIteration as done:
-        result: _T = done.value
-        return result

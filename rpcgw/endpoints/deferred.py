@@ -18,6 +18,7 @@ from rpcgw.api.errors import AsyncError, RpcError
 from rpcgw.endpoints.webhooks import Webhooks
 from rpcgw.kernel.call import Call, Done, Outcome
 from rpcgw.kernel.codec import encode
+from rpcgw.kernel.language import Phrase
 from rpcgw.kernel.ports import JobQueue, Observer, StoreError
 from rpcgw.protocol.jsonrpc import answers
 from rpcgw.protocol.jsonrpc.jobs import Job, write_job
@@ -91,13 +92,13 @@ class Deferral:
             await self._queue.queue.put(write_job(job))
         except StoreError as error:
             self._observer.event("job.refused", queue=self._queue.name, outcome="refused", reason=str(error))
-            return await self._refused(call, AsyncError("The call cannot be deferred just now; try again later"))
+            return await self._refused(call, AsyncError(Phrase("error.not_deferred")))
         self._observer.event("job.queued", queue=self._queue.name, outcome="queued", method=call.method, id=call.id)
         return Done(accepted)
 
     async def _here(self, call: Call, job: Job, webhooks: Webhooks, accepted: bytes) -> Outcome:
         if self._accepted >= self._waiting:
-            return await self._refused(call, AsyncError("Too many calls are deferred just now; try again later"))
+            return await self._refused(call, AsyncError(Phrase("error.many_deferred")))
         return Done(accepted, after=partial(self._run, call, job, webhooks))
 
     async def _refused(self, call: Call, error: RpcError) -> Outcome:

@@ -19,7 +19,8 @@ class Call(msgspec.Struct, frozen=True):
     verdict of the method's gate where the surface has asked it already (MCP), None where the pipeline has to.
     `refused` is an error that the surface found and the pipeline is to tell (a batch's reference that leads nowhere).
     `client` is who waits for the call, where the surface lets procedures speak to them.
-    `strict` surfaces (MCP, the page) enforce the advertised form; the others also take the kernel's lenient forms.
+    `strict` surfaces (MCP, the page) enforce the advertised form, of results too; the others also take the kernel's
+    lenient forms.
     """
 
     method: str

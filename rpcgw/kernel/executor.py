@@ -13,26 +13,27 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
 from rpcgw.api.context import CallContext, Principal
 from rpcgw.api.errors import Abandoned, InternalError, MethodNotFound, RpcError
 from rpcgw.api.events import ErrorRaised, PostExecute, PostResponse, PreExecute, PreResponse, RequestReceived
-from rpcgw.kernel.background import Background
+from rpcgw.kernel.background import Background, Strays
 from rpcgw.kernel.cache import NOWHERE, CachePolicy, Hit, Miss, ResultCache
 from rpcgw.kernel.call import Call, Done, Failed, Outcome
 from rpcgw.kernel.codec import NoJsonForm
 from rpcgw.kernel.content import unpacked
-from rpcgw.kernel.deadline import Deadlines, Guard
+from rpcgw.kernel.deadline import GRACE, Deadlines, Guard
+from rpcgw.kernel.driving import Work, answerable
 from rpcgw.kernel.failure import PYTHON, Names, as_rpc_error, is_exposed, render
 from rpcgw.kernel.flights import LEASE_TTL, Flights, Turn
 from rpcgw.kernel.gate import Passed
 from rpcgw.kernel.language import ENGLISH, Phrase
 from rpcgw.kernel.listeners import Listeners, Ordered, fire
 from rpcgw.kernel.lock import CallLocks, PoolLocks, lock_name
-from rpcgw.kernel.messages import Texts
+from rpcgw.kernel.messages import Errors, Texts
 from rpcgw.kernel.method import Method
 from rpcgw.kernel.plan import Plan, compile_plans, shortest
 from rpcgw.kernel.ports import Clock, Ids, Locks, Observer, Pool
@@ -64,6 +65,8 @@ class Executor:
         pool: Where results are kept.
         locks: What marked methods lock with.
         threads: Where sync procedures run; a pool of default size where None.
+        strays: Where async procedures go on that do not end at their deadline; as many as `Strays` has it where None.
+        grace: For how many seconds a call may clean up after its deadline.
         cache_prefix: What stands before the keys of results.
         lease_ttl: For how many seconds others wait for a process that died while it made a result.
         resolvers: Plugins' resolvers, each ready to be called with an id.
@@ -85,6 +88,8 @@ class Executor:
         tuning: Tunings | None = None,
         environment: str = "prod",
         threads: Threads | None = None,
+        strays: Strays | None = None,
+        grace: float = GRACE,
         cache_prefix: str = "rpc_cache",
         lease_ttl: float = LEASE_TTL,
         resolvers: Mapping[Find, Callable[[Any], Any]] | None = None,
@@ -101,13 +106,14 @@ class Executor:
         self._encode = self._inspected if self._exposed else _encode
         self._monotonic = clock.monotonic
         self._threads = threads or Threads()
+        self._strays = strays or Strays()
         self.plans = compile_plans(table, instances, tuning or {}, environment, self._threads)
         self.cache = ResultCache(pool, ids, observer, cache_prefix)
         self._background = Background()
         self._locks = CallLocks(locks, observer, self._background)
         leases = CallLocks(PoolLocks(pool, ids, f"{cache_prefix}:"), observer, self._background)
         self._flights = Flights(self.cache, leases, observer, lease_ttl)
-        self._deadlines = Deadlines()
+        self._deadlines = Deadlines(grace)
         self._finders = compile_finders(resolvers or {}, self._threads)
 
     async def execute(self, call: Call) -> Outcome:
@@ -124,10 +130,10 @@ class Executor:
         outcome: Outcome | None = None
         try:
             if seconds is None:
-                outcome = await self._run(call, plan, None)
+                outcome = await answerable(self._run(call, plan, None))
             else:
                 with self._deadlines.guard(seconds) as guard:
-                    outcome = await self._run(call, plan, guard)
+                    outcome = await answerable(self._run(call, plan, guard))
         except BaseException as cause:  # whatever the author's code raises is this call's failure, SystemExit too
             # A CancelledError that nobody sent to this task is one of those: the procedure awaited something cancelled.
             if _is_closed(cause) or (isinstance(cause, asyncio.CancelledError) and _is_cancelled()):
@@ -151,7 +157,7 @@ class Executor:
         if plan.cache is not None:
             found = await self.cache.read(plan.cache, call, {**method.defaults, **bound})
             if isinstance(found, Hit):
-                return _done(method, found.encoded, cached=True)
+                return _done(method, self._kept(call, method, found.encoded), cached=True)
             miss = found
         verdict = method.gate(bound, texts) if gated is None else gated
         if not isinstance(verdict, Passed):
@@ -161,10 +167,10 @@ class Executor:
         else:
             values = method.convert(bound, texts=texts)
         if plan.plain and not self._listened:
-            result = await plan.invoke(values, context)
+            result = await self._held(plan.invoke(values, context), guard)
             if guard is not None:
                 guard.stop()
-            return Done(self._encode(method, result))
+            return Done(self._kept(call, method, self._encode(method, result)))
         return await self._complete(call, plan, context, bound=bound, values=values, guard=guard, miss=miss)
 
     async def _complete(
@@ -180,14 +186,14 @@ class Executor:
     ) -> Done:
         """From rpc.pre_execute to the end, or from another call's result if one is being made (`flights`)."""
         if plan.cache is None or miss is None:
-            values, result, encoded = await self._perform(plan, context, values, bound, guard)
+            work = self._perform(call, plan, context, values=values, bound=bound, guard=guard)
+            values, result, encoded = await work
         else:
             turn = await self._turn(call, plan.cache, miss)
             if isinstance(turn, Hit):
-                return _done(plan.method, turn.encoded, cached=True)
-            values, result, encoded = await self._in_turn(
-                turn, plan.cache, self._perform(plan, context, values, bound, guard)
-            )
+                return _done(plan.method, self._kept(call, plan.method, turn.encoded), cached=True)
+            work = self._perform(call, plan, context, values=values, bound=bound, guard=guard)
+            values, result, encoded = await self._in_turn(turn, plan.cache, work)
         if plan.drops:
             # Whatever becomes of the caller.
             given = {**plan.method.defaults, **bound}
@@ -227,27 +233,40 @@ class Executor:
         return event.params
 
     async def _perform(
-        self, plan: Plan, context: CallContext, values: dict[str, Any], bound: dict[str, Any], guard: Guard | None
+        self,
+        call: Call,
+        plan: Plan,
+        context: CallContext,
+        *,
+        values: dict[str, Any],
+        bound: dict[str, Any],
+        guard: Guard | None,
     ) -> Performed:
         """The parameters that counted, the answer's value, and its JSON."""
         if plan.lock is None and not self._listened:
-            result = await plan.invoke(values, context)
+            result = await self._held(plan.invoke(values, context), guard)
         else:
-            values, result = await self._with_events(plan, context, values, bound)
+            values, result = await self._with_events(plan, context, values, bound, guard)
         if guard is not None:
             guard.stop()
-        return values, result, self._encode(plan.method, result)
+        return values, result, self._kept(call, plan.method, self._encode(plan.method, result))
+
+    def _kept(self, call: Call, method: Method, encoded: bytes) -> bytes:
+        """A result for a surface that holds both sides to the advertised form: one that breaks it is no answer."""
+        if call.strict and (broken := method.kept(encoded, self._languages.get(call.locale, ENGLISH))):
+            said = "; ".join(_listed(broken)[:_MOST_SAID])
+            raise InternalError(Phrase("error.result", method=method.name, broken=said))
+        return encoded
 
     def _inspected(self, method: Method, result: object) -> bytes:
         """Where errors are shown: say what of a result its type does not promise, such as fields of a subclass."""
         encoded = _encode(method, result)
         if misfits := method.misfits(encoded):
-            said = [f"{path or 'the result'} {word}" for path, words in misfits.items() for word in words]
-            self._observer.event("result.unexpected", level="warning", method=method.name, misfits=said)
+            self._observer.event("result.unexpected", level="warning", method=method.name, misfits=_listed(misfits))
         return encoded
 
     async def _with_events(
-        self, plan: Plan, context: CallContext, values: dict[str, Any], bound: dict[str, Any]
+        self, plan: Plan, context: CallContext, values: dict[str, Any], bound: dict[str, Any], guard: Guard | None
     ) -> tuple[dict[str, Any], Any]:
         """From rpc.pre_execute to rpc.post_execute: the parameters that counted, and the answer's value."""
         listeners = self._listeners
@@ -256,11 +275,11 @@ class Executor:
             await fire(listeners.pre_execute, before)
             values = before.params
         if plan.lock is None:
-            result = await plan.invoke(values, context)
+            result = await self._held(plan.invoke(values, context), guard)
         else:
             # What a resolver found may change from call to call; what it was found by does not.
             named = {**values, **bound} if plan.resolving else values
-            result = await self._locked(plan, context, values, named)
+            result = await self._locked(plan, context, values, named, guard)
         answer = result
         if listeners.pre_response:
             response = PreResponse(context, values, result)
@@ -270,13 +289,19 @@ class Executor:
             await fire(listeners.post_execute, PostExecute(context, values, result))
         return values, answer
 
-    async def _locked(self, plan: Plan, context: CallContext, values: dict[str, Any], named: dict[str, Any]) -> Any:
+    async def _locked(
+        self, plan: Plan, context: CallContext, values: dict[str, Any], named: dict[str, Any], guard: Guard | None
+    ) -> Any:
         assert plan.lock is not None, "only locked methods come here"
         held = await self._locks.take(lock_name(plan.method, plan.lock, named), plan.lock)
         try:
-            return await plan.invoke_noting(values, context, held.ended)
+            return await self._held(plan.invoke_noting(values, context, held.ended), guard)
         finally:
             await held.leave()
+
+    def _held(self, work: Awaitable[Any], guard: Guard | None) -> Awaitable[Any]:
+        """A procedure that runs, which its deadline leaves to itself where it does not end."""
+        return work if guard is None else guard.hold(cast("Work[Any]", work), self._strays.leave)
 
     async def _answered(self, call: Call, plan: Plan, bound: Mapping[str, Any], event: PostResponse) -> None:
         await self._tell(self._listeners.post_response, event)
@@ -346,11 +371,14 @@ class Executor:
         """Let go of what is still held; idle threads end."""
         await self._background.settle()
         self._threads.close()
+        self._strays.close()
 
 
 _ABANDONED = render(Abandoned(), exposed=False)
 _QUOTED = 100
 """How many characters of a name that a client made up are said back to it."""
+_MOST_SAID = 5
+"""How much of what is wrong with a result is said."""
 _UNSEEN = CallContext(Principal(), "", 0, "", "rpc", "", "")
 """Stands in where neither the method nor a listener looks at the context: making one costs more than a look-up."""
 
@@ -391,4 +419,8 @@ def _encode(method: Method, result: object) -> bytes:
     try:
         return method.encode(result)
     except NoJsonForm as error:
-        raise InternalError(f"The result of {method.name} has no JSON form: {error.reason}") from error
+        raise InternalError(Phrase("error.no_json", method=method.name, reason=error.reason)) from error
+
+
+def _listed(errors: Errors) -> list[str]:
+    return [f"{path or 'the result'} {word}" for path, words in errors.items() for word in words]

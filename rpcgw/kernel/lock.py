@@ -103,7 +103,7 @@ class CallLocks:
             return await self.attempt(name, ttl)
         except StoreError as error:
             self._observer.event("lock.error", action="acquire", lock=name, error=str(error))
-            raise InternalError("The call needs a lock, and the store of locks cannot be reached") from error
+            raise InternalError(Phrase("error.lock_store")) from error
 
     async def _give_back(self, name: str, asking: asyncio.Task[str | None]) -> None:
         await asyncio.wait([asking])

@@ -182,6 +182,17 @@ class Method:
             return self.result_codec.encode(value)
         return packed(blocks_of(value), structured_of(value)) if self.content else encode(value)
 
+    def kept(self, encoded: bytes, texts: Texts = MESSAGES) -> Errors:
+        """How a result breaks the published type, by path: nothing where it is as promised, or nothing is (T-15)."""
+        if self._promise is None:
+            return {}
+        try:
+            value = {"result": decode(encoded)}
+            return {} if self._promise.is_valid(value) else _said(self._promise, value, texts)
+        except ValueError:
+            # Deeper than anything that is read here: nobody can tell.
+            return {}
+
     def misfits(self, encoded: bytes, texts: Texts = MESSAGES) -> Errors:
         """What the published type has against a result, by path; fields that it does not name count.
 
@@ -189,14 +200,17 @@ class Method:
         """
         if self._promise is None:
             return {}
-        faults = self._promise.iter_errors({"result": decode(encoded)})
-        said, _ = refused_by_schema(faults, texts)
-        return {path.removeprefix("result").lstrip("."): words for path, words in said.items()}
+        return _said(self._full_promise, {"result": decode(encoded)}, texts)
 
     @cached_property
     def _promise(self) -> jsonschema_rs.Draft202012Validator | None:
         if self.output_schema is None or self.content:
             return None
+        return validator(decode(self.output_schema))
+
+    @cached_property
+    def _full_promise(self) -> jsonschema_rs.Draft202012Validator:
+        assert self.output_schema is not None, "only asked where something is promised"
         return validator(rewrite(decode(self.output_schema), closed))
 
     @cached_property
@@ -244,3 +258,8 @@ class Method:
         verdict = self.gate(given if strict or not self._lenient else self._mended(given), texts)
         shape = verdict.errors if isinstance(verdict, Shape) else {}
         return self.refusal(Shape({**errors, **shape}), texts)
+
+
+def _said(promise: jsonschema_rs.Draft202012Validator, value: object, texts: Texts) -> Errors:
+    said, _ = refused_by_schema(promise.iter_errors(value), texts)
+    return {path.removeprefix("result").lstrip("."): words for path, words in said.items()}

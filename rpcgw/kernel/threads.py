@@ -16,6 +16,7 @@ from queue import SimpleQueue
 from typing import Any
 
 from rpcgw.api.errors import ServerError
+from rpcgw.kernel.language import Phrase
 
 Ended = Callable[[], None]
 """Told, on the event loop and exactly once, that a procedure has really ended: maybe long after its caller gave up."""
@@ -62,7 +63,7 @@ class Threads:
         if self.stuck > self._spare or not self._alive:
             self._active -= 1
             ended()
-            raise ServerError("Too many sync calls never ended; they are refused until the worker is replaced")
+            raise ServerError(Phrase("error.stuck"))
         self._jobs.put(job)
         try:
             await job.answer

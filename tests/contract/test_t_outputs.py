@@ -95,6 +95,9 @@ class Out:
     def numbers(self) -> list[int]:
         return [1, 2]
 
+    def broken(self) -> list[int]:
+        return [1, "two"]
+
     def empty(self) -> list[str]:
         return []
 
@@ -304,3 +307,13 @@ def test_structured_content_fits_the_output_schema(served: Daemon, tools: dict[s
     for name in published:
         content = client.result(f"Out.{name}")["structuredContent"]
         validator(tools[f"Out.{name}"]["outputSchema"]).validate(content)
+
+
+def test_a_result_that_is_not_what_was_published_is_none(served: Daemon, tools: dict[str, Any]) -> None:
+    """T-15: what a procedure returns against its own return type is never structured content: the call has failed."""
+    assert not validator(tools["Out.broken"]["outputSchema"]).is_valid({"result": [1, "two"]})
+    for client in (Session(served), Stateless(served)):
+        result = client.result("Out.broken")
+        assert result["isError"]
+        assert "structuredContent" not in result
+        assert json.loads(result["content"][0]["text"])["code"] == -32603

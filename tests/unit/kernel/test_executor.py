@@ -18,7 +18,9 @@ from annotated_types import Ge
 import rpcgw as rpc
 from rpcgw.adapters.stores.memory import MemoryPool
 from rpcgw.api.context import Principal
+from rpcgw.kernel.background import Strays
 from rpcgw.kernel.call import Call, Done, Failed, Outcome
+from rpcgw.kernel.deadline import GRACE
 from rpcgw.kernel.executor import Executor, Tuning
 from rpcgw.kernel.exposure import Registration
 from rpcgw.kernel.gate import PASSED, Assertion
@@ -81,6 +83,8 @@ class World:
         tuning: Mapping[tuple[str, str], Tuning] | None = None,
         environment: str = "prod",
         threads: Threads | None = None,
+        strays: Strays | None = None,
+        grace: float = GRACE,
     ) -> None:
         table, problems = compile_methods([Registration(procedure) for procedure in procedures])
         assert problems == []
@@ -103,6 +107,8 @@ class World:
             tuning=tuning,
             environment=environment,
             threads=threads,
+            strays=strays,
+            grace=grace,
         )
 
     async def call(self, method: str, params: Any = None, **more: Any) -> Outcome:
@@ -649,3 +655,207 @@ async def test_the_same_value_is_locked_and_another_is_not() -> None:
     slow.go.set()
     assert [await first, await other] == ["done", "done"]
     assert await world.held() == []
+
+
+# Procedures that do not let themselves be stopped, and those that stop themselves
+
+
+@rpc.procedure("Stubborn")
+class Stubborn:
+    """Procedures that go on in spite of being cancelled, until the test lets them go."""
+
+    def __init__(self) -> None:
+        self.go = asyncio.Event()
+
+    async def waiting(self) -> str:
+        """Wait for something, again and again."""
+        while not self.go.is_set():
+            with contextlib.suppress(asyncio.CancelledError):
+                await self.go.wait()
+        return "done"
+
+    async def in_a_task(self) -> str:
+        """Wait for a task that goes on, as `asyncio.wait_for` does."""
+        return await asyncio.wait_for(self.waiting(), WAIT)
+
+    async def in_a_crowd(self) -> tuple[str, str]:
+        """Wait for several tasks that go on."""
+        return await asyncio.gather(self.waiting(), self.waiting())
+
+    async def turning(self) -> str:
+        """Give the loop its turn and wait for nothing."""
+        while not self.go.is_set():
+            with contextlib.suppress(asyncio.CancelledError):
+                await asyncio.sleep(0)
+        return "done"
+
+    @rpc.lock(ttl=WAIT)
+    async def locked(self) -> str:
+        """Wait with a lock in hand."""
+        return await self.waiting()
+
+    async def failing(self) -> str:
+        """Go wrong when nobody listens any more."""
+        await self.waiting()
+        raise ValueError("nobody hears this")
+
+
+def impatient(stubborn: Stubborn, strays: Strays) -> World:
+    names = ["waiting", "in_a_task", "in_a_crowd", "turning", "locked", "failing"]
+    tuning = {("general", f"Stubborn.{name}"): Tuning(deadline=0.01) for name in names}
+    return World(stubborn, Demo, tuning=tuning, strays=strays, grace=0.01)
+
+
+@pytest.mark.parametrize("name", ["waiting", "in_a_task", "in_a_crowd", "turning", "locked", "failing"])
+async def test_a_procedure_that_swallows_its_cancellation_is_left_to_itself(name: str) -> None:
+    """The caller has -32300 a moment after the deadline; the procedure goes on, is counted, and other calls run."""
+    stubborn, strays = Stubborn(), Strays()
+    world = impatient(stubborn, strays)
+    async with asyncio.timeout(WAIT):
+        failed = await world.failure(f"Stubborn.{name}")
+    assert (failed.code, failed.data) == (-32300, {"exception": "AsyncError"})
+    assert strays.count == 1
+    assert world.notes.names == ["started", "failed", "finished"]
+    task = asyncio.current_task()
+    assert task is not None
+    assert task.cancelling() == 0
+    assert await world.value("Demo.add", [2, 3]) == 5
+    stubborn.go.set()
+    while strays.count:
+        await asyncio.sleep(0)
+    await world.executor.close()
+
+
+async def test_the_lock_of_a_procedure_that_goes_on_ends_with_it() -> None:
+    """Nobody else gets the lock while the procedure that was left to itself still runs."""
+    stubborn, strays = Stubborn(), Strays()
+    world = impatient(stubborn, strays)
+    assert (await world.failure("Stubborn.locked")).code == -32300
+    assert (await world.failure("Stubborn.locked")).code == -32400
+    stubborn.go.set()
+    while strays.count:
+        await asyncio.sleep(0)
+    await world.executor.close()
+    assert await world.held() == []
+
+
+async def test_too_many_procedures_that_go_on_end_the_worker() -> None:
+    """As with threads that are stuck: past the limit the worker's owner is told, once."""
+    told: list[int] = []
+    stubborn = Stubborn()
+    strays = Strays(1, lambda: told.append(strays.count))
+    world = impatient(stubborn, strays)
+    for _ in range(3):
+        assert (await world.failure("Stubborn.waiting")).code == -32300
+    assert told == [2]
+    stubborn.go.set()
+    while strays.count:
+        await asyncio.sleep(0)
+
+
+async def test_a_slow_clean_up_has_its_time() -> None:
+    """Within the grace a procedure that was cancelled cleans up undisturbed, and its caller waits for it."""
+
+    @rpc.procedure("Tidy")
+    class Tidy:
+        """Procedures that clean up."""
+
+        async def rollback(self) -> None:
+            """Take back what was begun."""
+            try:
+                await asyncio.Event().wait()
+            finally:
+                for _ in range(3):
+                    await asyncio.create_task(asyncio.sleep(0.01))
+                steps.append("rolled back")
+
+    steps: list[str] = []
+    strays = Strays()
+    world = World(Tidy(), tuning={("general", "Tidy.rollback"): Tuning(deadline=0.01)}, strays=strays, grace=WAIT)
+    assert (await world.failure("Tidy.rollback")).code == -32300
+    assert (steps, strays.count) == (["rolled back"], 0)
+
+
+@rpc.procedure("Suicidal")
+class Suicidal:
+    """Procedures that cancel the task they run in."""
+
+    async def then_waiting(self) -> str:
+        """Cancel, and wait."""
+        self._cancel()
+        await asyncio.sleep(0)
+        return "never"
+
+    async def then_done(self) -> str:
+        """Cancel, and return."""
+        self._cancel()
+        return "never"
+
+    async def twice(self) -> str:
+        """Cancel more than once, with something between."""
+        try:
+            await self.then_waiting()
+        finally:
+            self._cancel()
+            await asyncio.sleep(0)
+        return "never"
+
+    async def raising(self) -> str:
+        """Raise what a cancellation raises."""
+        raise asyncio.CancelledError("of its own")
+
+    async def taken_back(self) -> str:
+        """Cancel, and think better of it."""
+        task = self._cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await asyncio.sleep(0)
+        task.uncancel()
+        return "alive"
+
+    @staticmethod
+    def _cancel() -> asyncio.Task[Any]:
+        task = asyncio.current_task()
+        assert task is not None
+        task.cancel()
+        return task
+
+
+@pytest.mark.parametrize("timeout", [None, WAIT])
+@pytest.mark.parametrize("name", ["then_waiting", "then_done", "twice", "raising"])
+async def test_a_procedure_that_cancels_itself(name: str, timeout: float | None) -> None:
+    """It is a failure of the procedure like any other, and whoever called it goes on."""
+    world = World(Suicidal)
+    failed = await world.failure(f"Suicidal.{name}", timeout=timeout)
+    assert (failed.code, failed.data) == (-32603, {"exception": "InternalError"})
+    assert world.notes.names == ["started", "failed", "finished"]
+    await asyncio.sleep(0)
+    task = asyncio.current_task()
+    assert task is not None
+    assert task.cancelling() == 0
+
+
+async def test_a_procedure_that_thinks_better_of_it() -> None:
+    """A cancellation that a procedure took back itself is none."""
+    assert await World(Suicidal).value("Suicidal.taken_back") == "alive"
+
+
+async def test_a_caller_that_leaves_a_procedure_that_cancelled_itself() -> None:
+    """The caller's own wish counts, whatever the procedure did to itself before."""
+    begun = asyncio.Event()
+
+    @rpc.procedure("Both")
+    class Both:
+        """Cancelled from both sides."""
+
+        async def ways(self) -> None:
+            """Cancel, and go on until somebody else does."""
+            with contextlib.suppress(asyncio.CancelledError):
+                await Suicidal().then_waiting()
+            begun.set()
+            await asyncio.Event().wait()
+
+    task = asyncio.create_task(World(Both).call("Both.ways"))
+    await begun.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
