@@ -251,6 +251,13 @@ class Metrics:
 
 
 @dataclass(frozen=True, slots=True)
+class Http:
+    """`http`: how requests are read."""
+
+    fast_front: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Console:
     """`console`: whether each group has a page to try its methods on."""
 
@@ -316,6 +323,7 @@ class Settings:
     errors: Errors = Errors()
     logging: Logging = Logging()
     metrics: Metrics = Metrics()
+    http: Http = Http()
     console: Console = Console()
     cors: Cors = Cors()
     transports: tuple[Transport, ...] = ()

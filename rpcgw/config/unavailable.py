@@ -9,7 +9,6 @@ _LATER = "this version does not do it yet"
 NOT_AVAILABLE: tuple[tuple[str, str], ...] = (
     ("server.tls", "put a proxy before the daemon that ends TLS"),
     ("server.trusted_proxies", "the peer's address is taken as it is"),
-    ("http", ""),
     ("tracing", ""),
     ("defaults.limits", ""),
     ("defaults.audit", ""),

@@ -53,7 +53,7 @@ class Needs:
     serve. `metrics_dir` is where the workers' slot files lie (empty: there are none), and `watched` the files and
     directories that `--dev` watches (empty: the configuration's directory). `fixed` holds, by name and as
     text, the settings that a reload cannot change. `metrics_bind` is where metrics are scraped, if not where everything
-    else is served.
+    else is served. `fast_front` is `http.fast_front`.
     """
 
     bind: tuple[str, ...]
@@ -68,6 +68,7 @@ class Needs:
     state_dir: str = ""
     metrics_dir: str = ""
     plugins: tuple[str, ...] = ()
+    fast_front: bool = False
     watched: tuple[str, ...] = ()
     fixed: Mapping[str, str] = field(default_factory=dict)
     metrics_bind: str = ""

@@ -77,6 +77,7 @@ class Generation:
             reload=timeouts.reload,
             grace=timeouts.grace,
             pre_stop=timeouts.pre_stop,
+            fast_front=settings.http.fast_front,
             log_format=settings.logging.format,
             state_dir=settings.state_dir,
             metrics_dir=metrics_directory(self.gateway),

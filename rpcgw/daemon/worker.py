@@ -116,6 +116,7 @@ class Worker:
             scrape=None if self._sockets.scraped else running.scrape,
             share=self._share,
             keep_alive=self._compiled.needs.keep_alive,
+            fast_front=self._compiled.needs.fast_front,
         )
         await door.open(self._sockets.listeners)
         self._door = door

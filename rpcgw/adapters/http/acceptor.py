@@ -12,7 +12,7 @@ import errno
 import socket
 from collections.abc import Callable
 
-from rpcgw.adapters.http.connections import Connection, Connections, Report
+from rpcgw.adapters.http.connections import Connections, Report
 
 COURTESY = 0.003
 """Seconds that a worker lets a less loaded sibling go first."""
@@ -28,7 +28,11 @@ class Acceptor:
     """Takes connections from one listening socket, which it owns, until it is closed."""
 
     def __init__(
-        self, listener: socket.socket, factory: Callable[[], Connection], connections: Connections, report: Report
+        self,
+        listener: socket.socket,
+        factory: Callable[[], asyncio.BaseProtocol],
+        connections: Connections,
+        report: Report,
     ) -> None:
         self._listener = listener
         self._factory = factory

@@ -50,17 +50,26 @@ class Share:
         return self._cells[self._slot] > min(self._cells) + 1
 
 
+class Held(Protocol):
+    """One open connection: `task` serves the request in progress, and is None where there is none."""
+
+    task: asyncio.Task[Any] | None
+
+    def end(self) -> None:
+        """Close once what is written is out."""
+
+
 class Connections:
     """The open connections, counted from `accept` on, so that no copy is made to count them."""
 
     def __init__(self, share: Share, on_empty: Callable[[], None]) -> None:
         self.share = share
         self._on_empty = on_empty
-        self._open: set[Connection] = set()
+        self._open: set[Held] = set()
         self._count = 0
         self._away = True
 
-    def __iter__(self) -> Iterator[Connection]:
+    def __iter__(self) -> Iterator[Held]:
         return iter(list(self._open))
 
     def __len__(self) -> int:
@@ -80,15 +89,19 @@ class Connections:
         """A connection was taken from the listening socket."""
         self._changed(+1)
 
-    def lost(self, connection: Connection | None) -> None:
+    def lost(self, connection: Held | None) -> None:
         """A connection ended, or (None) never came to be."""
         if connection is not None:
             self._open.discard(connection)
         self._changed(-1)
 
-    def made(self, connection: Connection) -> None:
+    def made(self, connection: Held) -> None:
         """A connection that was taken now has its protocol."""
         self._open.add(connection)
+
+    def passed_on(self, connection: Held) -> None:
+        """A connection has another protocol now, which is `made` in its place."""
+        self._open.discard(connection)
 
     def _changed(self, by: int) -> None:
         self._count += by
@@ -98,47 +111,69 @@ class Connections:
             self._on_empty()
 
 
+class Departure:
+    """That the peer has left, for whoever waits for it. A future is made only where somebody does."""
+
+    __slots__ = ("_future", "_left")
+
+    def __init__(self) -> None:
+        self._left = False
+        self._future: asyncio.Future[None] | None = None
+
+    def happened(self) -> None:
+        """The peer has left."""
+        self._left = True
+        if self._future is not None and not self._future.done():
+            self._future.set_result(None)
+
+    async def wait(self) -> None:
+        """Return when the peer has left."""
+        if self._left:
+            return
+        if self._future is None:
+            self._future = asyncio.get_running_loop().create_future()
+        await asyncio.shield(self._future)
+
+
+def peer_of(transport: asyncio.BaseTransport) -> tuple[str, bool]:
+    """The peer's address ("" on a unix socket), and whether that is one."""
+    listener = transport.get_extra_info("socket")
+    name = transport.get_extra_info("peername")
+    return str(name[0]) if isinstance(name, tuple) else "", listener is not None and listener.family == socket.AF_UNIX
+
+
 class Connection(web.RequestHandler):
     """aiohttp's connection, which also knows its peer, whether it is busy, and who waits for its end.
 
     `task` is the task of the request in progress; None on an idle connection.
     """
 
-    __slots__ = ("_connections", "_gone", "_report", "peer", "task", "unix")
+    __slots__ = ("_connections", "_departure", "_report", "peer", "task", "unix")
 
     def __init__(self, server: web.Server, connections: Connections, report: Report, **options: Any) -> None:
         super().__init__(server, **options)
         self._connections = connections
         self._report = report
-        self._gone: asyncio.Future[None] | None = None
+        self._departure = Departure()
         self.task: asyncio.Task[Any] | None = None
         self.peer = ""
         self.unix = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Remember who it is."""
-        listener = transport.get_extra_info("socket")
-        self.unix = listener is not None and listener.family == socket.AF_UNIX
-        name = transport.get_extra_info("peername")
-        if isinstance(name, tuple):
-            self.peer = str(name[0])
+        self.peer, self.unix = peer_of(transport)
         self._connections.made(self)
         super().connection_made(transport)
 
     def connection_lost(self, exc: BaseException | None) -> None:
         """Tell who waits for it."""
         self._connections.lost(self)
-        if self._gone is not None and not self._gone.done():
-            self._gone.set_result(None)
+        self._departure.happened()
         super().connection_lost(exc)
 
     async def gone(self) -> None:
         """Return when the peer has left."""
-        if self.transport is None:
-            return
-        if self._gone is None:
-            self._gone = asyncio.get_running_loop().create_future()
-        await asyncio.shield(self._gone)
+        await self._departure.wait()
 
     def end(self) -> None:
         """Close once what is written is out."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import math
+import re
 import socket
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import cast
@@ -16,17 +17,20 @@ from rpcgw.adapters.http.acceptor import Acceptor
 from rpcgw.adapters.http.answers import JSON
 from rpcgw.adapters.http.connections import Connection, Connections, Report, Share
 from rpcgw.adapters.http.cors import Cors
+from rpcgw.adapters.http.front import Front, Tally, Ways
 from rpcgw.adapters.http.handling import handler, head_of, options
 from rpcgw.adapters.http.health import Parts, Scrape, add_health
+from rpcgw.adapters.http.selftest import hand_over_trouble
 from rpcgw.adapters.http.serving import Afterwards, Serving
 from rpcgw.adapters.http.state import State
-from rpcgw.exchange import Entrance, Reply, Traffic, untold
+from rpcgw.exchange import Answered, Entrance, Reply, Traffic, untold
 
 PLACEHOLDERS = {"{ver}": "{ver:v[0-9]+}", "{aiName}": "{aiName:[^/]+}"}
 """What stands for a segment in an entrance's pattern, as aiohttp writes it."""
 NOWHERE = "none"
 """What requests count under for a path that nothing is at."""
 _NOT_FOUND = b'{"error":"not found"}'
+PLAIN = re.compile(r"[A-Za-z0-9/._~-]+")
 LAST_WORDS = 1.0
 """Seconds that cut calls have for their closing answer, and cut afterwards for their end."""
 
@@ -44,6 +48,7 @@ class Door:
         scrape: Scrape | None = None,
         share: Share | None = None,
         keep_alive: float = 75.0,
+        fast_front: bool = False,
     ) -> None:
         self._report = report
         self._keep_alive = keep_alive
@@ -53,36 +58,51 @@ class Door:
         self._ends = self._idle_ends = math.inf
         self._connections = Connections(share or Share.alone(), self._wake.set)
         self._acceptors: list[Acceptor] = []
-        app = build(
-            entrances,
-            parts=parts,
-            report=report,
-            traffic=traffic,
-            scrape=scrape,
-            state=self._state,
-            after=self._afterwards,
-        )
+        servings = [
+            Serving(each, report, traffic(each.name), self._state, self._afterwards) for each in in_order(entrances)
+        ]
+        app = build(servings, parts=parts, lost=traffic(NOWHERE), scrape=scrape, state=self._state)
+        self._routes = front_routes(servings) if fast_front else {}
+        self.tally = Tally()
         self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
 
     async def open(self, sockets: Sequence[socket.socket]) -> None:
         """Take connections from listening sockets, which the door owns from here on."""
         await self._runner.setup()
-        factory = self._factory()
+        if self._routes and (trouble := await hand_over_trouble(self._front)):
+            self._routes = {}
+            self._report("front.off", level="error", reason=trouble)
+        self.tally = Tally()
+        factory = self._front(self._connections) if self._routes else self._connection(self._connections)
         self._acceptors = [Acceptor(each, factory, self._connections, self._report) for each in sockets]
         self._connections.welcome()
 
-    def _factory(self) -> Callable[[], Connection]:
+    def _connection(self, connections: Connections) -> Callable[[], Connection]:
+        """What makes aiohttp's connections."""
         server = self._runner.server
         assert server is not None, "setup() has made it"
         return partial(
             Connection,
             server,
-            self._connections,
+            connections,
             self._report,
             loop=asyncio.get_running_loop(),
             keepalive_timeout=self._keep_alive,
             access_log=None,
         )
+
+    def _front(self, connections: Connections) -> Callable[[], Front]:
+        """What makes connections that the fast front has first."""
+        ways = Ways(
+            self._routes,
+            self._connection(connections),
+            connections,
+            self._state,
+            self._report,
+            self._keep_alive,
+            self.tally,
+        )
+        return partial(Front, ways, asyncio.get_running_loop())
 
     def lame(self) -> None:
         """Tell load balancers to look elsewhere; everything is still answered."""
@@ -143,30 +163,29 @@ class Door:
                 connection.end()
 
 
+def in_order(entrances: Sequence[Entrance]) -> Sequence[Entrance]:
+    """Exact paths before patterns: the first that fits has the request."""
+    return sorted(entrances, key=lambda entrance: entrance.pattern.count("{"))
+
+
 def build(
-    entrances: Sequence[Entrance],
-    *,
-    parts: Parts,
-    report: Report,
-    state: State,
-    after: Afterwards,
-    traffic: Traffic = untold,
-    scrape: Scrape | None = None,
+    servings: Sequence[Serving], *, parts: Parts, state: State, lost: Answered, scrape: Scrape | None = None
 ) -> web.Application:
-    """The application: health first, exact paths before patterns, 404 for the rest; no middleware."""
+    """The application: health first, then what is served in its order, 404 for the rest; no middleware.
+
+    `lost` is told of requests for paths that nothing is at.
+    """
     app = web.Application()
     add_health(app, parts, state, scrape)
-    cors = Cors(app) if any(entrance.origins for entrance in entrances) else None
-    for entrance in sorted(entrances, key=lambda entrance: entrance.pattern.count("{")):
-        serving = Serving(entrance, report, traffic(entrance.name), state, after)
+    cors = Cors(app) if any(serving.entrance.origins for serving in servings) else None
+    for serving in servings:
+        entrance = serving.entrance
         for path in spellings(entrance.pattern):
             resource = app.router.add_resource(path)
             resource.add_route("OPTIONS", options(serving, state, cors if entrance.origins else None))
             resource.add_route("*", handler(serving, state))
             if cors and entrance.origins:
                 cors.add(resource, entrance)
-
-    lost = traffic(NOWHERE)
 
     async def not_found(request: web.Request) -> web.Response:
         lost(head_of(request, cast(Connection, request.protocol)), 404, 0, len(_NOT_FOUND), 0.0)
@@ -180,3 +199,13 @@ def spellings(pattern: str) -> tuple[str, ...]:
     """A pattern's aiohttp paths, without and with the trailing slash."""
     path = "/".join(PLACEHOLDERS.get(segment, segment) for segment in pattern.rstrip("/").split("/"))
     return (path, f"{path}/") if path else ("/",)
+
+
+def front_routes(servings: Sequence[Serving]) -> Mapping[str, Serving]:
+    """What the fast front answers, by exact target: paths without a pattern that no client needs to escape."""
+    routes: dict[str, Serving] = {}
+    for serving in servings:
+        if PLAIN.fullmatch(serving.entrance.pattern):
+            for path in spellings(serving.entrance.pattern):
+                routes.setdefault(path, serving)
+    return routes

@@ -19,7 +19,6 @@ from aiohttp.abc import AbstractStreamWriter
 from rpcgw.exchange import HeaderFields
 
 CLOSE: HeaderFields = (("Connection", "close"),)
-CHUNKED: HeaderFields = (("Transfer-Encoding", "chunked"),)
 _UNFIT = re.compile(r"[\r\n\0]")
 _BODILESS = frozenset({204, 304})
 """Statuses whose answers have no body, and say nothing of its length (RFC 9110, section 8.6)."""
@@ -70,8 +69,13 @@ def is_ordinary(request: web.Request) -> bool:
 def whole(status: int, start: bytes, body: bytes) -> bytes:
     """An answer as bytes; `start` is what `head` makes of its status and fields."""
     if status in _BODILESS:
-        return b"%bDate: %b\r\n\r\n" % (start, date())
-    return b"%bContent-Length: %d\r\nDate: %b\r\n\r\n%b" % (start, len(body), date(), body)
+        return b"%bDate: %b\r\n\r\n" % (start, _date())
+    return b"%bContent-Length: %d\r\nDate: %b\r\n\r\n%b" % (start, len(body), _date(), body)
+
+
+def begin(start: bytes) -> bytes:
+    """What goes before the chunks of a stream; `start` is what `head` makes of its status and fields."""
+    return b"%bTransfer-Encoding: chunked\r\nDate: %b\r\n\r\n" % (start, _date())
 
 
 @lru_cache(maxsize=256)
@@ -96,7 +100,7 @@ def _phrase(status: int) -> str:
         return ""
 
 
-def date() -> bytes:
+def _date() -> bytes:
     """The time as HTTP says it (RFC 9110, section 5.6.7)."""
     return _date_of(int(time.time()))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
 from typing import Any, NamedTuple
 
 import pytest
@@ -137,9 +138,9 @@ def entrance(
     )
 
 
-@pytest.fixture
-async def serve() -> AsyncIterator[Callable[..., Any]]:
-    """Opens doors; all are closed after the test."""
+@asynccontextmanager
+async def doors(*, fast_front: bool) -> AsyncIterator[Callable[..., Any]]:
+    """Opens doors; all are closed at the end."""
     opened: list[Served] = []
 
     async def make(
@@ -168,6 +169,7 @@ async def serve() -> AsyncIterator[Callable[..., Any]]:
             traffic=traffic,
             scrape=scrape,
             keep_alive=keep_alive,
+            fast_front=fast_front,
         )
         listener = socket.create_server(("127.0.0.1", 0))
         port = listener.getsockname()[1]
@@ -175,9 +177,25 @@ async def serve() -> AsyncIterator[Callable[..., Any]]:
         opened.append(Served(door, port, events, requests))
         return opened[-1]
 
-    yield make
-    for served in opened:
-        await served.close()
+    try:
+        yield make
+    finally:
+        for served in opened:
+            await served.close()
+
+
+@pytest.fixture(params=[False, True], ids=["aiohttp", "front"])
+async def serve(request: pytest.FixtureRequest) -> AsyncIterator[Callable[..., Any]]:
+    """Opens doors, with the fast front and without; all are closed after the test."""
+    async with doors(fast_front=request.param) as make:
+        yield make
+
+
+@pytest.fixture
+async def serve_fast() -> AsyncIterator[Callable[..., Any]]:
+    """Opens doors with the fast front."""
+    async with doors(fast_front=True) as make:
+        yield make
 
 
 @pytest.fixture

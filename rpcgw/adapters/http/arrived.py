@@ -1,0 +1,97 @@
+"""A request that the fast front has in hand as a whole, and how its answer goes out."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from typing import Protocol
+
+from rpcgw.adapters.http.bodies import TooLarge
+from rpcgw.adapters.http.serving import Exchange
+from rpcgw.adapters.http.state import State
+from rpcgw.adapters.http.whole import begin, head, whole
+from rpcgw.exchange import Head, HeaderFields
+
+
+class Line(Protocol):
+    """The connection: `last` is set where an answer was its last one."""
+
+    last: bool
+
+    @property
+    def there(self) -> bool:
+        """Whether the peer is still connected."""
+
+    async def gone(self) -> None:
+        """Return when the peer has left."""
+
+    async def send(self, data: bytes) -> None:
+        """Write; waits for a slow reader, and raises ConnectionResetError where nobody reads any more."""
+
+    def end(self) -> None:
+        """Close once what is written is out."""
+
+
+class Arrived(Exchange[None]):
+    """One request on a line."""
+
+    __slots__ = ("_body", "_line", "_state", "_written")
+
+    def __init__(self, asked: Head, body: bytes, line: Line, state: State) -> None:
+        super().__init__(asked)
+        self._written = False
+        self._body = body
+        self._line = line
+        self._state = state
+
+    @property
+    def there(self) -> bool:
+        """Whether the peer is still connected."""
+        return self._line.there
+
+    @property
+    def written(self) -> bool:
+        """Whether part of an answer is out."""
+        return self._written
+
+    async def read(self, limit: int) -> bytes:
+        """The body, which is in hand."""
+        if len(self._body) > limit:
+            raise TooLarge
+        return self._body
+
+    async def gone(self) -> None:
+        """Return when the peer has left."""
+        await self._line.gone()
+
+    async def write(self, status: int, fields: HeaderFields, body: bytes, *, now: bool) -> None:  # noqa: ARG002 -- at once either way
+        """Write the answer; that nobody is left to read it is no error."""
+        last = self._state.draining
+        data = whole(status, head(status, fields, last=last), body)
+        self._written = True
+        self._line.last = last
+        with suppress(ConnectionResetError):
+            await self._line.send(data)
+
+    async def stream(self, status: int, fields: HeaderFields, pieces: AsyncIterator[bytes]) -> None:
+        """Write a stream, chunked."""
+        send = self._line.send
+        try:
+            start = begin(head(status, fields, last=self._state.draining))
+            self._written = True
+            await send(start)
+            async for piece in pieces:
+                if piece:
+                    await send(b"%x\r\n%b\r\n" % (len(piece), piece))
+            await send(b"0\r\n\r\n")
+        except ConnectionError:
+            if self.there:  # not the peer: whatever makes the pieces has failed
+                raise
+        finally:
+            if (close := getattr(pieces, "aclose", None)) is not None:
+                await close()
+        self._line.last = self._state.draining
+
+    def break_off(self) -> None:
+        """End the connection."""
+        self._line.end()

@@ -1,0 +1,262 @@
+"""The fast front: a small door before aiohttp's, for the one shape that nearly all of the traffic has.
+
+A complete, strictly well-formed POST to a known path is answered here, through the same `Serving` that aiohttp's
+handlers call. Everything else is aiohttp's: before anything of it was consumed, the connection is handed over for good.
+Only public interfaces of asyncio and aiohttp are used.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, cast
+
+from rpcgw.adapters.http import heads
+from rpcgw.adapters.http.arrived import Arrived
+from rpcgw.adapters.http.connections import Connection, Connections, Departure, Report, peer_of
+from rpcgw.adapters.http.serving import Serving
+from rpcgw.adapters.http.state import State
+from rpcgw.exchange import Head
+
+PATIENCE: Final = 0.5
+"""Seconds that the rest of a request is waited for; what is slower is aiohttp's, with all of its time limits."""
+MOST_WAITING: Final = 65_536
+"""Bytes that may come while a request runs; no more are read then until it has its answer."""
+
+
+class Tally:
+    """What became of requests that a front saw: `answered` by it, and connections `handed` over."""
+
+    __slots__ = ("answered", "handed")
+
+    def __init__(self) -> None:
+        self.answered = 0
+        self.handed = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Ways:
+    """Where a front's requests go: `routes` by exact target, everything else to a `connection` of aiohttp's."""
+
+    routes: Mapping[str, Serving]
+    connection: Callable[[], Connection]
+    connections: Connections
+    state: State
+    report: Report
+    keep_alive: float
+    tally: Tally
+
+
+class Front(asyncio.Protocol):
+    """One connection, as long as all of its requests are of the usual shape.
+
+    `task` serves the request in progress; further ones wait in the buffer for their turn. `last` says that the answer
+    which is out is the last one here.
+    """
+
+    __slots__ = (
+        "_buffer",
+        "_departure",
+        "_idle",
+        "_loop",
+        "_needed",
+        "_patience",
+        "_rested",
+        "_stuffed",
+        "_unread",
+        "last",
+        "peer",
+        "task",
+        "transport",
+        "unix",
+        "ways",
+    )
+
+    def __init__(self, ways: Ways, loop: asyncio.AbstractEventLoop) -> None:
+        self.ways = ways
+        self._loop = loop
+        self._departure = Departure()
+        self._buffer: bytes | bytearray = b""
+        self._needed = 0
+        self._patience: asyncio.TimerHandle | None = None
+        self._idle: asyncio.TimerHandle | None = None
+        self._rested = 0.0
+        self._stuffed = False
+        self._unread: asyncio.Future[None] | None = None
+        self.last = False
+        self.peer = ""
+        self.unix = False
+        self.task: asyncio.Task[Any] | None = None
+        self.transport: asyncio.Transport | None = None
+
+    # -- what the transport tells
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Wait for a request, for as long as an idle connection is kept."""
+        self.transport = cast("asyncio.Transport", transport)  # uvloop's is one, and does not derive from it
+        self.peer, self.unix = peer_of(transport)
+        if not self.unix and (own := transport.get_extra_info("socket")) is not None:
+            own.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        self.ways.connections.made(self)
+        self._rested = self._loop.time()
+        self._idle = self._loop.call_later(self.ways.keep_alive, self._look_whether_idle)
+
+    def data_received(self, data: bytes) -> None:
+        """Begin with a request as soon as all of it is here."""
+        if self.transport is None:
+            return
+        if not self._buffer:
+            self._buffer = data
+        else:
+            if isinstance(self._buffer, bytes):
+                self._buffer = bytearray(self._buffer)
+            self._buffer += data
+        if self.task is None:
+            if len(self._buffer) >= self._needed:
+                self._advance()
+        elif len(self._buffer) > MOST_WAITING and not self._stuffed:
+            self._stuffed = True
+            self.transport.pause_reading()
+
+    def pause_writing(self) -> None:
+        """The peer reads more slowly than we write."""
+        self._unread = self._loop.create_future()
+
+    def resume_writing(self) -> None:
+        """It has read enough."""
+        unread, self._unread = self._unread, None
+        if unread is not None and not unread.done():
+            unread.set_result(None)
+
+    def connection_lost(self, _: Exception | None) -> None:
+        """Tell who waits for it."""
+        if self.transport is None:
+            return
+        self._leave()
+        self.transport = None
+        self.ways.connections.lost(self)
+        self._departure.happened()
+        self.resume_writing()
+
+    # -- for whoever answers
+
+    async def gone(self) -> None:
+        """Return when the peer has left."""
+        await self._departure.wait()
+
+    @property
+    def there(self) -> bool:
+        """Whether the peer is still connected."""
+        return self.transport is not None
+
+    async def send(self, data: bytes) -> None:
+        """Write; waits where the reader is slower than this.
+
+        Raises:
+            ConnectionResetError: the peer has left.
+        """
+        if self.transport is None or self.transport.is_closing():
+            raise ConnectionResetError("the peer has left")
+        self.transport.write(data)
+        if self._unread is not None:
+            await asyncio.shield(self._unread)
+
+    def end(self) -> None:
+        """Close once what is written is out."""
+        if self.transport is not None:
+            self.transport.close()
+
+    # -- from one request to the next
+
+    def _advance(self) -> None:
+        """Serve the request that the buffer begins with, wait for the rest of it, or let aiohttp have it."""
+        found = heads.first(self._buffer)
+        if isinstance(found, int):
+            self._wait(found)
+            return
+        serving = None if found is None else self.ways.routes.get(found.request.target)
+        if found is None or serving is None or found.request.length > serving.entrance.max_body_bytes:
+            self._hand_over()
+        elif len(self._buffer) < found.end:
+            self._wait(found.end)
+        else:
+            self._begin(serving, found)
+
+    def _begin(self, serving: Serving, found: heads.Found) -> None:
+        """Serve a request that is here as a whole."""
+        self._needed = 0
+        if self._patience is not None:
+            self._patience.cancel()
+            self._patience = None
+        buffer, request = self._buffer, found.request
+        self._buffer = bytes(buffer[found.end :])
+        head = Head("POST", request.target, "", request.fields, self.peer, self.unix)
+        self.ways.tally.answered += 1
+        arrived = Arrived(head, bytes(buffer[found.begin : found.end]), self, self.ways.state)
+        self.task = self._loop.create_task(self._serve(serving, arrived))
+
+    async def _serve(self, serving: Serving, arrived: Arrived) -> None:
+        try:
+            await serving.serve(arrived)
+        except (asyncio.CancelledError, ConnectionError):
+            self.end()
+        except Exception as error:  # noqa: BLE001 -- not even a failure could be told to the client
+            self.ways.report("http.failed", endpoint=serving.entrance.name, exception=error)
+            self.end()
+        self._rest()
+
+    def _rest(self) -> None:
+        """An answer is out: go on with what came meanwhile."""
+        self.task = None
+        self._rested = self._loop.time()
+        transport = self.transport
+        if transport is None or transport.is_closing():
+            return
+        if self.last:
+            transport.close()
+            return
+        if self._stuffed:
+            self._stuffed = False
+            transport.resume_reading()
+        if self._buffer:
+            self._advance()
+
+    def _wait(self, needed: int) -> None:
+        """Until so many bytes are here, but not for long."""
+        self._needed = needed
+        if self._patience is None:
+            self._patience = self._loop.call_later(PATIENCE, self._hand_over)
+
+    def _look_whether_idle(self) -> None:
+        """Close a connection on which nothing has been asked for long enough."""
+        since = self._loop.time() - self._rested
+        if self.task is None and since >= self.ways.keep_alive:
+            self.end()
+        else:
+            left = self.ways.keep_alive - (0.0 if self.task is not None else since)
+            self._idle = self._loop.call_later(left, self._look_whether_idle)
+
+    def _leave(self) -> None:
+        """This protocol has nothing more to wait for."""
+        for timer in (self._idle, self._patience):
+            if timer is not None:
+                timer.cancel()
+        self._idle = self._patience = None
+
+    def _hand_over(self) -> None:
+        """Let aiohttp have the connection, and all that is in hand of it, for good."""
+        transport, ways = self.transport, self.ways
+        self._leave()
+        if transport is None or transport.is_closing():
+            return
+        data, self._buffer, self.transport = bytes(self._buffer), b"", None
+        ways.tally.handed += 1
+        ways.connections.passed_on(self)
+        inner = ways.connection()
+        inner.connection_made(transport)
+        transport.set_protocol(inner)
+        if self._unread is not None:
+            inner.pause_writing()
+        inner.data_received(data)

@@ -1,0 +1,219 @@
+"""What the fast front answers by itself, what it hands over, and how it holds a connection."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+
+import pytest
+
+from rpcgw.adapters.http import front
+from rpcgw.exchange import Inbound, Reply
+
+REQUEST = b"POST /call HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{}"
+
+Serve = Callable[..., Any]
+Make = Callable[..., Any]
+
+
+def tally(served: Any) -> tuple[int, int]:
+    return served.door.tally.answered, served.door.tally.handed
+
+
+async def test_an_ordinary_request_is_answered_by_it(serve_fast: Serve, make_entrance: Make) -> None:
+    """One connection, as many requests as one likes."""
+    served = await serve_fast(make_entrance())
+    client = await served.connect()
+    for number in range(3):
+        assert (await client.ask(body=b"%d" % number)).body == b"%d" % number
+    assert tally(served) == (3, 0)
+
+
+OTHERS = [
+    pytest.param({"method": "GET"}, 405, id="another method"),
+    pytest.param({"path": "/call?x=1"}, 200, id="a query"),
+    pytest.param({"path": "/c%61ll"}, 200, id="an escaped path"),
+    pytest.param({"path": "/nowhere"}, 404, id="an unknown path"),
+    pytest.param({"path": "/v7"}, 200, id="a path by a pattern"),
+    pytest.param({"Transfer_Encoding": "chunked", "body": b"1\r\nx\r\n0\r\n\r\n"}, 200, id="chunks"),
+    pytest.param({"body": b"x" * 1001}, 413, id="a body over the limit"),
+    pytest.param({"Connection": "close"}, 200, id="a connection that is to end"),
+    pytest.param({"Origin": "http://localhost"}, 200, id="a page's request"),
+]
+
+
+@pytest.mark.parametrize(("asked", "status"), OTHERS)
+async def test_anything_else_is_handed_over(
+    serve_fast: Serve, make_entrance: Make, asked: dict[str, Any], status: int
+) -> None:
+    """After requests that were the front's, and for good."""
+    served = await serve_fast(make_entrance(), make_entrance(pattern="/{ver}"))
+    client = await served.connect()
+    assert (await client.ask(body=b"{}")).status == 200
+    assert (await client.ask(**asked)).status == status
+    if asked.get("Connection") != "close":
+        assert (await client.ask(body=b"{}")).body == b"{}"
+    assert tally(served) == (1, 1)
+
+
+async def test_a_request_in_two_packets_is_the_fronts(serve_fast: Serve, make_entrance: Make) -> None:
+    """As most clients send it: the head, then the body."""
+    served = await serve_fast(make_entrance())
+    client = await served.connect()
+    for cut in (1, 20, REQUEST.index(b"{"), len(REQUEST) - 1):
+        await client.send(REQUEST[:cut])
+        await asyncio.sleep(0)
+        await client.send(REQUEST[cut:])
+        assert (await client.answer()).body == b"{}"
+    assert tally(served) == (4, 0)
+
+
+@pytest.mark.parametrize("cut", [20, len(REQUEST) - 1], ids=["in its head", "in its body"])
+async def test_a_request_that_takes_long_is_handed_over(
+    serve_fast: Serve, make_entrance: Make, cut: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where time limits are: with aiohttp."""
+    monkeypatch.setattr(front, "PATIENCE", 0.01)
+    served = await serve_fast(make_entrance())
+    client = await served.connect()
+    await client.send(REQUEST[:cut])
+    async with asyncio.timeout(10):
+        while tally(served) != (0, 1):
+            await asyncio.sleep(0.01)
+    await client.send(REQUEST[cut:])
+    assert (await client.answer()).body == b"{}"
+
+
+async def test_further_requests_wait_their_turn(serve_fast: Serve, make_entrance: Make) -> None:
+    """However many came: one runs at a time, and answers come in order, aiohttp's among them."""
+    running: list[int] = []
+
+    async def answer(inbound: Inbound) -> Reply:
+        running.append(1)
+        assert len(running) == 1
+        await asyncio.sleep(0)
+        running.pop()
+        return Reply(200, inbound.body)
+
+    served = await serve_fast(make_entrance(answer))
+    client = await served.connect()
+    own = b"".join(
+        b"POST /call HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\n\r\n%03d" % number for number in range(300)
+    )
+    odd = b"POST /call?odd HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\n\r\nodd"
+    await client.send(own + odd + REQUEST)
+    answers = [(await client.answer()).body for _ in range(302)]
+    assert answers == [*(b"%03d" % number for number in range(300)), b"odd", b"{}"]
+    assert tally(served) == (300, 1)
+
+
+async def test_what_comes_while_a_request_runs_is_bounded(serve_fast: Serve, make_entrance: Make) -> None:
+    """The front stops reading, and the rest stays with the sender until there is an answer."""
+    release = asyncio.Event()
+
+    async def answer(inbound: Inbound) -> Reply:
+        await release.wait()
+        return Reply(200, b"x")
+
+    served = await serve_fast(make_entrance(answer))
+    client = await served.connect()
+    many = 500_000
+    sending = asyncio.create_task(client.send(REQUEST * many))
+    (held,) = await _held(served)
+    async with asyncio.timeout(30):
+        while not held._stuffed:
+            await asyncio.sleep(0.01)
+    assert len(held._buffer) < 1_000_000
+    assert not sending.done()
+    release.set()
+    async with asyncio.timeout(60):
+        for _ in range(1000):
+            assert (await client.answer()).body == b"x"
+    sending.cancel()
+    client.writer.transport.abort()
+
+
+async def test_a_slow_reader_is_waited_for(serve_fast: Serve, make_entrance: Make) -> None:
+    """No further request is begun while answers pile up."""
+    begun: list[int] = []
+
+    def answer(_: Inbound) -> Reply:
+        begun.append(1)
+        return Reply(200, bytes(300_000))
+
+    served = await serve_fast(make_entrance(answer))
+    client = await served.connect()
+    await client.send(REQUEST * 100)
+    (held,) = await _held(served)
+    async with asyncio.timeout(30):
+        while held._unread is None:
+            await asyncio.sleep(0.01)
+    count = len(begun)
+    await asyncio.sleep(0.05)
+    assert len(begun) == count < 100
+    for _ in range(100):
+        assert len((await client.answer()).body) == 300_000
+    assert tally(served) == (100, 0)
+
+
+async def test_a_slow_reader_of_a_stream_is_waited_for(serve_fast: Serve, make_entrance: Make) -> None:
+    """A stream makes no pieces that nobody takes."""
+    made: list[int] = []
+
+    async def pieces() -> AsyncIterator[bytes]:
+        for _ in range(100):
+            made.append(1)
+            yield bytes(300_000)
+
+    served = await serve_fast(make_entrance(lambda _: Reply(200, pieces())))
+    client = await served.connect()
+    await client.send(REQUEST)
+    (held,) = await _held(served)
+    async with asyncio.timeout(30):
+        while held._unread is None:
+            await asyncio.sleep(0.01)
+    await asyncio.sleep(0.05)
+    assert len(made) < 100
+    assert len((await client.answer()).body) == 30_000_000
+
+
+async def test_an_idle_connection_ends_after_its_time(serve_fast: Serve, make_entrance: Make) -> None:
+    """One that was never used, and one that was; a request that runs is no idleness."""
+
+    async def answer(_: Inbound) -> Reply:
+        await asyncio.sleep(0.5)
+        return Reply(200, b"late")
+
+    served = await serve_fast(make_entrance(answer), keep_alive=0.2)
+    silent, used = await served.connect(), await served.connect()
+    assert (await used.ask()).body == b"late"
+    assert await silent.ended()
+    assert await used.ended()
+
+
+async def test_it_is_turned_off_where_handing_over_does_not_work(
+    serve_fast: Serve, make_entrance: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A start-up test sees it, the log says it, and aiohttp answers everything."""
+    monkeypatch.setattr("rpcgw.adapters.http.selftest.PATIENCE", 0.5)
+    transport: Any = asyncio.selector_events._SelectorTransport  # type: ignore[attr-defined]
+    first = transport.set_protocol
+
+    def only_first(self: Any, protocol: asyncio.BaseProtocol) -> None:
+        if getattr(self, "_protocol", None) is None:
+            first(self, protocol)
+
+    monkeypatch.setattr(transport, "set_protocol", only_first)
+    served = await serve_fast(make_entrance())
+    assert [name for name, _ in served.events] == ["front.off"]
+    assert (await served.ask(body=b"{}")).body == b"{}"
+    assert tally(served)[0] == 0
+
+
+async def _held(served: Any) -> list[Any]:
+    """The connections of a door, once there is one with a request."""
+    async with asyncio.timeout(10):
+        while not any(connection.task for connection in served.door._connections):
+            await asyncio.sleep(0.01)
+    return list(served.door._connections)
