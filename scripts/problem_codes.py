@@ -57,6 +57,7 @@ PLUGINS = {
     "removed": "`removed` names a method that no earlier version has (warning).",
     "reserved": "A parameter has a name that the protocol keeps for itself (warning).",
     "restart-needed": "Another version of rpcgw is installed than the daemon that is to reload.",
+    "log-file": "A log's file cannot be opened.",
     "state-dir": "The directory for state cannot be used.",
     "threads-at-import": "A plugin starts threads when it is imported; a fork would lose them.",
     "tool-collision": "Two methods would be tools of one name.",

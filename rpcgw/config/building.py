@@ -17,6 +17,7 @@ from rpcgw.config.pools import build_pools
 from rpcgw.config.routes import CONSOLE_PATHS, OWN_PATHS, build_routes
 from rpcgw.config.security import build_security, digest
 from rpcgw.config.settings import (
+    AccessLogSettings,
     CallSettings,
     Console,
     Cors,
@@ -164,7 +165,14 @@ def _translations(document: Document, around: Surroundings) -> Translations:
 
 
 def _logging(document: Document, around: Surroundings) -> Logging:
-    found = _filled(Logging, document.get("logging", default={}))
+    given = document.get("logging", default={})
+    files = {
+        log: _path(document, around, ("logging", log, "file"), file) if file is not None else None
+        for log in ("access", "audit")
+        for file in [given.get(log, {}).get("file")]
+    }
+    access = AccessLogSettings(given.get("access", {}).get("enabled", False), files["access"])
+    found = _filled(Logging, given, access=access, audit_file=files["audit"])
     return replace(found, format="console") if around.dev else found
 
 

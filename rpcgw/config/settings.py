@@ -14,6 +14,8 @@ from rpcgw.api.problems import Place
 from rpcgw.config.sites import SiteRoute, Webmcp
 
 RouteKind = Literal["rpc", "mcp"]
+Audited = Literal["none", "calls", "arguments"]
+"""What the audit log tells of a method's calls."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,16 +227,27 @@ class CallSettings:
     max_body_bytes: int = 4_194_304
     cache_ttl: float | None = None
     deprecated: bool = False
+    audit: Audited = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class AccessLogSettings:
+    """`logging.access`: one line a HTTP request, to a file, or to stderr where there is none."""
+
+    enabled: bool = False
+    file: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Logging:
-    """`logging`: where lines go and how they look."""
+    """`logging`: where lines go and how they look; `audit_file` is None where the audit log goes to stderr."""
 
     format: Literal["json", "logfmt", "console"] = "json"
     level: Literal["debug", "info", "warning", "error"] = "info"
     calls: bool = True
     mask: tuple[str, ...] = ("password", "token", "secret", "authorization", "api_key")
+    access: AccessLogSettings = AccessLogSettings()
+    audit_file: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from rpcgw.api.errors import ConfigError
 from rpcgw.api.problems import errors
 from rpcgw.config.catalogues import CatalogueFile, read_directory
 from rpcgw.config.loading import Loaded, load
+from rpcgw.config.settings import Settings
 from rpcgw.daemon.jobs import missing_packages
 from rpcgw.daemon.options import Options
 from rpcgw.discovery.discover import discover
@@ -20,8 +21,12 @@ from rpcgw.gateway.model import Gateway
 from rpcgw.gateway.plugins import Imported
 
 
-def compile_gateway(options: Options) -> Gateway:
-    """The gateway that these options describe.
+def _nothing(_: Settings) -> None:
+    """Nobody waits for the settings."""
+
+
+def compile_gateway(options: Options, begin: Callable[[Settings], None] = _nothing) -> Gateway:
+    """The gateway that these options describe; `begin` is called once they are read, before any plugin is imported.
 
     Raises:
         ConfigError: with every problem.
@@ -29,6 +34,7 @@ def compile_gateway(options: Options) -> Gateway:
     loaded = _with_options(
         load(options.config, environment=options.environment, env=os.environ, dev=options.dev), options
     )
+    begin(loaded.settings)
     if missing := list(missing_packages(loaded.settings)):
         raise ConfigError(missing)
     found = discover(loaded.settings.plugins.directory)

@@ -136,6 +136,7 @@ class Dev:
             scrape=running.scrape,
         )
         await door.open([listener.dup() for listener in listeners])
+        asyncio.get_running_loop().add_signal_handler(signal.SIGUSR1, running.reopen)
         running.reloaded(True, time.time())  # noqa: FBT003 -- it is a hook
         self._lines("ready", watching=True)
         again = await self._until_told()

@@ -48,6 +48,7 @@ async def _consume(gateway: Gateway, transport: Transport) -> int:
     async with AsyncExitStack() as stack:
         told = stack.enter_context(job_telemetry(gateway, transport.name))
         report = told.observer.event
+        loop.add_signal_handler(signal.SIGUSR1, told.logs.reopen)
         runtime = await stack.enter_async_context(open_runtime(gateway, told.observer, exhausted=_end))
         webhooks = await stack.enter_async_context(open_webhooks(runtime))
         queue = await stack.enter_async_context(opened(runtime, transport))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
@@ -13,6 +13,7 @@ from pathlib import Path
 from rpcgw import __version__
 from rpcgw.access.tokens import AUTHORIZATION, compile_tokens
 from rpcgw.adapters.telemetry import families
+from rpcgw.adapters.telemetry.audit import Audit
 from rpcgw.adapters.telemetry.collector import Exposition
 from rpcgw.adapters.telemetry.log import Log
 from rpcgw.adapters.telemetry.observer import Telemetry
@@ -22,6 +23,7 @@ from rpcgw.adapters.telemetry.slots import Slots
 from rpcgw.adapters.telemetry.traffic import Counted
 from rpcgw.config.settings import Logging, Metrics
 from rpcgw.daemon.compiled import Scrape, Slot
+from rpcgw.daemon.logs import Logs, open_logs
 from rpcgw.exchange import Traffic
 from rpcgw.gateway.model import Gateway
 
@@ -40,7 +42,7 @@ class WorkerTelemetry:
     """What a worker tells the world with."""
 
     observer: Telemetry
-    log: Log
+    logs: Logs
     slots: Slots
     traffic: Traffic
     scrape: Scrape | None
@@ -53,43 +55,38 @@ class WorkerTelemetry:
 
 @contextmanager
 def worker_telemetry(gateway: Gateway, slot: Slot) -> Iterator[WorkerTelemetry]:
-    """The telemetry of one worker; takes over what structlog and logging are given in this process."""
+    """The telemetry of one worker; takes over what structlog and logging are given in this process.
+
+    Raises:
+        ConfigError: A log's file cannot be opened.
+    """
     settings = gateway.settings
     directory = metrics_directory(gateway)
-    sink = Sink()
-    log = Log(settings.logging, sink)
-    log.install()
-    file = _slot_file(directory, slot)
-    slots = Slots(file)
-    sink.lost = slots.number(families.LOG_DROPPED).add
-    if directory and file.trouble:
-        log.write("metrics.failed", "warning", reason=file.trouble)
-    made = WorkerTelemetry(
-        _observer(gateway, slots, log), log, slots, Counted(slots), _scrape(directory, settings.metrics)
-    )
-    _describe(gateway, slot, slots)
-    try:
+    with ExitStack() as stack:
+        logs = open_logs(gateway, stack)
+        file = stack.enter_context(closing(_slot_file(directory, slot)))
+        made = _made(gateway, logs, file, _scrape(directory, settings.metrics))
+        _describe(gateway, slot, made.slots)
         yield made
-    finally:
-        file.close()
 
 
 @contextmanager
 def job_telemetry(gateway: Gateway, queue: str) -> Iterator[WorkerTelemetry]:
     """The telemetry of one worker of a queue; a daemon of the same state directory shows its numbers."""
-    directory = metrics_directory(gateway)
-    log = _log(gateway.settings.logging)
-    log.install()
-    path, held = _job_file(directory, queue)
-    file = SlotFile(path)
+    with ExitStack() as stack:
+        logs = open_logs(gateway, stack)
+        path, held = _job_file(metrics_directory(gateway), queue)
+        stack.callback(os.close, held)
+        yield _made(gateway, logs, stack.enter_context(closing(SlotFile(path))), None)
+
+
+def _made(gateway: Gateway, logs: Logs, file: SlotFile, scrape: Scrape | None) -> WorkerTelemetry:
     slots = Slots(file)
-    if directory and file.trouble:
-        log.write("metrics.failed", "warning", reason=file.trouble)
-    try:
-        yield WorkerTelemetry(_observer(gateway, slots, log), log, slots, Counted(slots), None)
-    finally:
-        file.close()
-        os.close(held)
+    logs.count_lost(slots.number(families.LOG_DROPPED).add)
+    if metrics_directory(gateway) and file.trouble:
+        logs.main.write("metrics.failed", "warning", reason=file.trouble)
+    observer = _observer(gateway, slots, logs.main, logs.audit)
+    return WorkerTelemetry(observer, logs, slots, Counted(slots, logs.access), scrape)
 
 
 def _job_file(directory: str, queue: str) -> tuple[str, int]:
@@ -113,7 +110,7 @@ def _job_file(directory: str, queue: str) -> tuple[str, int]:
 @contextmanager
 def command_telemetry(gateway: Gateway, logging: Logging | None = None) -> Iterator[Telemetry]:
     """For a command: warnings and errors on stderr unless `logging` says otherwise, no metrics."""
-    log = _log(logging or replace(gateway.settings.logging, level="warning", format="console"))
+    log = Log(logging or replace(gateway.settings.logging, level="warning", format="console"), Sink())
     log.install()
     file = SlotFile("/dev/null")
     try:
@@ -130,12 +127,8 @@ def _scrape(directory: str, settings: Metrics) -> Scrape | None:
     return Scrape(Exposition(directory).read, settings.path, tokens)
 
 
-def _log(settings: Logging) -> Log:
-    return Log(settings, Sink())
-
-
-def _observer(gateway: Gateway, slots: Slots, log: Log) -> Telemetry:
-    return Telemetry(slots, log, gateway.table.methods, calls=gateway.settings.logging.calls)
+def _observer(gateway: Gateway, slots: Slots, log: Log, audit: Audit | None = None) -> Telemetry:
+    return Telemetry(slots, log, gateway.table.methods, calls=gateway.settings.logging.calls, audit=audit)
 
 
 def _slot_file(directory: str, slot: Slot) -> SlotFile:

@@ -18,6 +18,7 @@ from rpcgw.daemon.active import ActiveSessions
 from rpcgw.daemon.compiled import Compiled, Running, Slot
 from rpcgw.daemon.compiling import compile_gateway
 from rpcgw.daemon.jobs import open_deferral
+from rpcgw.daemon.logs import log_in_form
 from rpcgw.daemon.options import Needs, Options
 from rpcgw.daemon.pages import site_entrances
 from rpcgw.daemon.readiness import Readiness
@@ -38,7 +39,7 @@ __all__ = ["Generation", "compile_gateway", "compile_generation", "entrances"]
 def compile_generation(options: Options) -> Compiled | Sequence[Problem]:
     """One generation of workers, or every problem that keeps it from serving."""
     try:
-        gateway = compile_gateway(options)
+        gateway = compile_gateway(options, log_in_form)
     except ConfigError as error:
         return error.problems
     lost = _lost_plugins(gateway, options)
@@ -101,7 +102,7 @@ class Generation:
         """
         gateway = self.gateway
         with closing(_revocations(gateway)) as revocations, worker_telemetry(gateway, slot) as told:
-            _log_plugins(gateway, slot, told.log)
+            _log_plugins(gateway, slot, told.logs.main)
             async with (
                 open_runtime(gateway, told.observer, exhausted=_end_worker) as runtime,
                 open_deferral(runtime) as deferral,
@@ -113,7 +114,7 @@ class Generation:
                     parts=readiness.parts,
                     traffic=told.traffic,
                     scrape=ActiveSessions(runtime.pool, runtime.clock).beside(told.scrape),
-                    reopen=told.log.reopen,
+                    reopen=told.logs.reopen,
                     reloaded=partial(_reloaded, told, readiness),
                 )
 

@@ -14,6 +14,7 @@ from rpcgw.kernel.call import Call, Done, Failed, Outcome
 from rpcgw.kernel.ports import Clock, Delivery, Handled, Ids, Observer
 from rpcgw.protocol.jsonrpc import answers
 from rpcgw.protocol.jsonrpc.jobs import Job, read_job
+from rpcgw.protocol.trace import context
 
 
 class Executor(Protocol):
@@ -125,6 +126,7 @@ def _call(services: Services, job: Job, principal: Principal, served: Served) ->
         ray_id=request.special.ray_id or own_id,
         timeout=request.special.timeout,
         ignore_cache=request.special.ignore_cache,
+        trace=context(job.headers),
     )
 
 

@@ -78,7 +78,7 @@ async def _stateless(visit: Visit, request: Modern) -> Reply:
     if handle is None:
         return _refuse(visit, refuse(_no_method(request.method), request.id, "stateless"))
     made = await handle(visit, request, None)
-    return _CLIENT_LEFT if made is None else _reply(visit, made)
+    return _CLIENT_LEFT if made is None else _reply(visit, made, told=handle is call)
 
 
 async def _discover(visit: Visit, request: Modern | Legacy, _: None) -> Answer:
@@ -95,7 +95,7 @@ async def _in_session(visit: Visit, request: Legacy) -> Reply:
     if isinstance(session, Refused):
         return _refuse(visit, msgspec.structs.replace(session, id=request.id))
     made = await _legacy(visit, request, session)
-    return answers.accepted() if made is None else _reply(visit, made)
+    return answers.accepted() if made is None else _reply(visit, made, told=request.method == "tools/call")
 
 
 async def _legacy(visit: Visit, request: Legacy, session: Session) -> Answer | Refused | None:
@@ -223,9 +223,10 @@ def _no_method(name: str) -> Fault:
     return Fault(METHOD_NOT_FOUND, f"Method not found: {name[:100]}")
 
 
-def _reply(visit: Visit, made: Answer | Refused) -> Reply:
+def _reply(visit: Visit, made: Answer | Refused, *, told: bool) -> Reply:
+    """The answer on the wire; a refusal that nobody was `told` of is told here."""
     if isinstance(made, Refused):
-        return _refuse(visit, made)
+        return _rendered(made) if told else _refuse(visit, made)
     return answers.reply(made.body, visit.locale, made.after)
 
 
@@ -238,6 +239,10 @@ def _refuse(visit: Visit, refused: Refused) -> Reply:
         code=refused.code,
         reason=refused.message,
     )
+    return _rendered(refused)
+
+
+def _rendered(refused: Refused) -> Reply:
     return answers.refusal(refused, _RETRY if refused.status == 503 else ())
 
 

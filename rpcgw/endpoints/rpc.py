@@ -25,6 +25,7 @@ from rpcgw.protocol.jsonrpc.answers import After
 from rpcgw.protocol.jsonrpc.envelope import Batch, Fault, Request, read
 from rpcgw.protocol.jsonrpc.jobs import Job, tracing
 from rpcgw.protocol.jsonrpc.special import LONGEST_RAY_ID, callback_refused
+from rpcgw.protocol.trace import context
 
 _LIMIT_SETTING = "defaults.max_body_bytes"
 
@@ -59,6 +60,8 @@ class Visit(msgspec.Struct, frozen=True):
     principal: Principal
     locale: str
     headers: Headers
+    trace: Mapping[str, str]
+    peer: str
 
 
 async def answer(endpoint: Endpoint, services: Services, principal: Principal, inbound: Inbound) -> Reply:
@@ -67,7 +70,8 @@ async def answer(endpoint: Endpoint, services: Services, principal: Principal, i
     if inbound.head.method != "POST":
         return _document(endpoint, locale, inbound.head)
     message = read(inbound.body, endpoint.limits.max_batch)
-    visit = Visit(endpoint, services, principal, locale, inbound.head.headers)
+    headers = inbound.head.headers
+    visit = Visit(endpoint, services, principal, locale, headers, context(headers), inbound.head.peer)
     if isinstance(message, Request):
         return await _single(visit, message)
     if isinstance(message, Batch):
@@ -231,6 +235,8 @@ def _call(visit: Visit, request: Request, timeout: float | None, refused: RpcErr
         timeout=timeout,
         ignore_cache=special.ignore_cache,
         refused=refused,
+        trace=visit.trace,
+        peer=visit.peer,
     )
 
 

@@ -13,31 +13,36 @@ from typing import Any, Final
 import msgspec
 
 from rpcgw.api.context import LogLevel
+from rpcgw.api.errors import InvalidParams
 from rpcgw.endpoints.attended import Attended, Watch
 from rpcgw.endpoints.streams import Stream
 from rpcgw.endpoints.visit import Answer, Visit
-from rpcgw.kernel.call import Call, Done
+from rpcgw.exchange import Headers
+from rpcgw.kernel.call import Call, Done, Failed
+from rpcgw.kernel.gate import Assertion, Passed
 from rpcgw.protocol.mcp import answers, calls, notices, trace
 from rpcgw.protocol.mcp import headers as fields
-from rpcgw.protocol.mcp.calls import Planned
+from rpcgw.protocol.mcp.calls import Misfit, Planned
 from rpcgw.protocol.mcp.capabilities import declared
 from rpcgw.protocol.mcp.faults import INTERNAL_ERROR, Fault, Refused, refuse
 from rpcgw.protocol.mcp.ladder import META_CAPABILITIES, META_LOG_LEVEL
 from rpcgw.protocol.mcp.messages import Legacy, Modern
 from rpcgw.protocol.mcp.revisions import SESSION, STATELESS, Revision
 from rpcgw.protocol.mcp.sessions import Session
+from rpcgw.protocol.trace import context
 
 _NO_META: Final[dict[str, Any]] = {}
+_QUOTED: Final = 100
 _CUT: Final = Fault(INTERNAL_ERROR, "The server is stopping; the call was cut off")
 
 
 async def call(visit: Visit, request: Modern | Legacy, session: Session | None) -> Answer | Refused | None:
     """Run a tool; None where nobody waits for its answer any more. Without a session it is the stateless era."""
     revision = _revision(request, session)
-    planned = _plan(visit, request, revision)
-    if not isinstance(planned, Planned):
-        return planned
     running = Running(visit, request, session)
+    planned = calls.plan(visit.endpoint, request.params, _repeated(visit, revision), visit.locale)
+    if not isinstance(planned, Planned):
+        return _not_run(visit, request, running, planned, revision)
     made: Answer | Refused | None = None
     try:
         made = await Attended(_run(visit, request, planned, running, revision), running.attend)
@@ -56,39 +61,59 @@ def _revision(request: Modern | Legacy, session: Session | None) -> Revision:
     return SESSION[session.revision]
 
 
-def _plan(visit: Visit, request: Modern | Legacy, revision: Revision) -> Planned | Answer | Refused:
-    """What is to run, or the answer where nothing is."""
-    endpoint, era = visit.endpoint, revision.era
-    repeated = visit.inbound.head.headers if era == "stateless" else None
-    planned = calls.plan(endpoint, request.params, repeated, visit.locale)
-    if isinstance(planned, Planned):
-        return planned
-    if isinstance(planned, Fault):
-        return refuse(planned, request.id, era)
-    if planned.tool.validation_errors == "protocol":
-        return refuse(planned.fault, request.id, era)
-    return Answer(answers.failed(request.id, msgspec.to_builtins(planned.fault), endpoint, era))
+def _repeated(visit: Visit, revision: Revision) -> Headers | None:
+    """The headers in which a client of the stateless era repeats arguments."""
+    return visit.inbound.head.headers if revision.era == "stateless" else None
+
+
+def _not_run(
+    visit: Visit, request: Modern | Legacy, running: Running, planned: Misfit | Fault, revision: Revision
+) -> Answer | Refused:
+    """The answer to a call that is refused before anything runs. It is a call that has ended all the same."""
+    fault = planned if isinstance(planned, Fault) else planned.fault
+    _tell(visit, _kernel_call(visit, _asked_for(visit, request, planned), {}, running), fault)
+    if isinstance(planned, Fault) or planned.tool.validation_errors == "protocol":
+        return refuse(fault, request.id, revision.era)
+    return Answer(answers.failed(request.id, msgspec.to_builtins(fault), visit.endpoint, revision.era))
+
+
+def _asked_for(visit: Visit, request: Modern | Legacy, planned: Misfit | Fault) -> str:
+    """The method that a client means, as far as it can be known."""
+    if isinstance(planned, Misfit):
+        return planned.tool.method.name
+    name = request.params.get("name")
+    tool = visit.endpoint.toolbox.by_name.get(name) if type(name) is str else None
+    return str(name)[:_QUOTED] if tool is None else tool.method.name
+
+
+def _tell(visit: Visit, asked: Call, fault: Fault) -> None:
+    observer, error = visit.services.observer, InvalidParams(fault.message)
+    observer.call_started(asked)
+    observer.call_finished(asked, Failed(fault.code, fault.message, {}, error), 0.0)
 
 
 async def _run(
     visit: Visit, request: Modern | Legacy, planned: Planned, running: Running, revision: Revision
 ) -> Answer | Refused:
-    outcome = await visit.services.executor.execute(_kernel_call(visit, planned, running))
+    asked = _kernel_call(visit, planned.tool.method.name, planned.arguments, running, planned.gated)
+    outcome = await visit.services.executor.execute(asked)
     body = answers.outcome_of(request.id, outcome, planned.tool, visit.endpoint, revision)
     if isinstance(body, Fault):
         return refuse(body, request.id, revision.era)
     return Answer(body, outcome.after if isinstance(outcome, Done) else None)
 
 
-def _kernel_call(visit: Visit, planned: Planned, running: Running) -> Call:
-    endpoint = visit.endpoint
+def _kernel_call(
+    visit: Visit, method: str, arguments: dict[str, Any], running: Running, gated: Passed | Assertion | None = None
+) -> Call:
+    endpoint, head = visit.endpoint, visit.inbound.head
     own_id = visit.services.ids.token()
     traced = trace.read(running.meta)
     return Call(
-        method=planned.tool.method.name,
+        method=method,
         group=endpoint.group,
         version=endpoint.version,
-        params=planned.arguments,
+        params=arguments,
         id=own_id,
         surface="mcp",
         principal=visit.principal,
@@ -96,8 +121,10 @@ def _kernel_call(visit: Visit, planned: Planned, running: Running) -> Call:
         ray_id=trace.ray_id(traced) or own_id,
         headers=traced,
         strict=True,
-        gated=planned.gated,
+        gated=gated,
         client=running,
+        trace=context(running.meta) or context(head.headers),
+        peer=head.peer,
     )
 
 

@@ -20,6 +20,7 @@ from rpcgw.adapters.telemetry.rendering import Fields, Mask, renderer, traceback
 from rpcgw.adapters.telemetry.sink import Sink
 from rpcgw.config.settings import Logging
 from rpcgw.kernel.call import Call
+from rpcgw.protocol.trace import trace_id
 
 CURRENT: ContextVar[Call | None] = ContextVar("rpcgw_current_call", default=None)
 """The call whose code is running: its ids are added to what the code logs."""
@@ -75,6 +76,10 @@ class Log:
         if isinstance(trace, BaseException):
             fields["exception"] = traceback_of(trace)
         self._sink.write(self._render(self._mask(fields)))
+
+    def masked(self, fields: Fields) -> Fields:
+        """The fields as a line would show them: what names a secret is hidden."""
+        return self._mask(fields)
 
     def raw(self, line: bytes) -> None:
         """A line that is ready, with its end: for whoever renders cheaper than this does, and has nothing to mask."""
@@ -164,6 +169,8 @@ def _context() -> Mapping[str, Any]:
     if call is None:
         return structlog.contextvars.get_contextvars()
     ids = {"id": call.id, "ray_id": call.ray_id, "group": call.group, "method": call.method}
+    if call.trace:
+        ids["trace_id"] = trace_id(call.trace)
     return {**structlog.contextvars.get_contextvars(), **ids}
 
 

@@ -15,12 +15,15 @@ from typing import Any
 import msgspec
 
 from rpcgw.adapters.telemetry import families
+from rpcgw.adapters.telemetry.audit import Audit
 from rpcgw.adapters.telemetry.families import Family
 from rpcgw.adapters.telemetry.log import CURRENT, LEVELS, Log
 from rpcgw.adapters.telemetry.rendering import json_line
 from rpcgw.adapters.telemetry.slots import Histogram, Number, Slots
 from rpcgw.api.errors import Abandoned, AsyncError, DataNotFound, LockedError, RpcError
+from rpcgw.config.settings import Audited
 from rpcgw.kernel.call import Call, Done, Failed, Outcome
+from rpcgw.protocol.trace import trace_id
 
 UNKNOWN = "unknown"
 _LONGEST = 200
@@ -33,7 +36,7 @@ Methods = Callable[[str, int], Collection[str] | None]
 
 
 class CallLine(msgspec.Struct, omit_defaults=True):
-    """The log line of a call; `code` and `message` only where it failed."""
+    """The log line of a call; `code` and `message` only where it failed, `trace_id` where it belongs to a trace."""
 
     timestamp: str
     level: str
@@ -47,6 +50,7 @@ class CallLine(msgspec.Struct, omit_defaults=True):
     outcome: str
     duration_ms: float
     principal: str
+    trace_id: str = ""
     code: int = 0
     message: str = ""
 
@@ -103,10 +107,11 @@ _GUARDS = {401: "token", 403: "origin or token", 405: "method", 413: "size", 415
 class _Calls:
     """What is bound to one surface, group, version and method. Outcomes are bound when they first come."""
 
-    __slots__ = ("_labels", "_middles", "_outcomes", "_slots", "method", "seconds")
+    __slots__ = ("_labels", "_middles", "_outcomes", "_slots", "audited", "method", "seconds")
 
     def __init__(self, slots: Slots, surface: str, group: str, version: str, method: str) -> None:
         self._slots = slots
+        self.audited: Audited = "none"
         self._labels = (surface, group, version, method)
         self.method = method
         self._outcomes: dict[str, Number] = {}
@@ -132,7 +137,10 @@ class _Calls:
 class Telemetry:
     """`rpcgw.kernel.ports.Observer` over the worker's slot file and its log."""
 
-    def __init__(self, slots: Slots, log: Log, methods: Methods, *, calls: bool = True) -> None:
+    def __init__(
+        self, slots: Slots, log: Log, methods: Methods, *, calls: bool = True, audit: Audit | None = None
+    ) -> None:
+        self._audit = audit
         self._slots = slots
         self._log = log
         self._methods = methods
@@ -158,6 +166,8 @@ class Telemetry:
         series = self._calls.get((call.surface, call.group, call.version, call.method)) or self._bind(call)
         series.outcome(name).add()
         series.seconds.observe(seconds)
+        if series.audited != "none" and self._audit is not None:
+            self._audit.write(call, outcome, name, arguments=series.audited == "arguments")
         level = "info" if type(outcome) is Done else _level(outcome)
         if LEVELS[level] < self._floor:
             return
@@ -231,6 +241,8 @@ class Telemetry:
         if series is None:
             shown = str(version) if version else UNKNOWN
             series = self._calls[key] = _Calls(self._slots, call.surface, group, shown, method)
+            if self._audit is not None:
+                series.audited = self._audit.wanted(group, method)
         return series
 
     def _line(self, call: Call, outcome: Outcome, name: str, level: str, seconds: float) -> None:
@@ -247,6 +259,7 @@ class Telemetry:
             name,
             round(seconds * 1e3, 3),
             call.principal.name,
+            trace_id(call.trace),
         )
         if type(outcome) is Failed:
             line.code = outcome.code
@@ -257,7 +270,9 @@ class Telemetry:
         """The same line for nearly all calls, in JSON, of parts that are ready; `id` is letters and digits (`Ids`)."""
         ray_id = _encode(call.ray_id).decode() if call.ray_id else '""'
         head = f'{{"timestamp":"{self._log.now()}","level":"info","event":"call","id":"{call.id}","ray_id":{ray_id}'
-        self._log.raw(f'{head}{middle}{seconds * 1e3:.3f},"principal":{_quoted(call.principal.name)}}}\n'.encode())
+        tail = f',"trace_id":"{trace_id(call.trace)}"' if call.trace else ""
+        who = _quoted(call.principal.name)
+        self._log.raw(f'{head}{middle}{seconds * 1e3:.3f},"principal":{who}{tail}}}\n'.encode())
 
 
 class _Throttle:

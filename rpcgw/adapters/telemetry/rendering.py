@@ -76,14 +76,15 @@ def _bytes(line: str) -> bytes:
 def _tamed(value: object) -> object:
     if isinstance(value, str):
         return _CONTROL.sub(_escaped, value)
-    return value if value is None or isinstance(value, bool | int | float) else _CONTROL.sub(_escaped, _shown(value))
+    return value if value is None or isinstance(value, bool | int | float) else _CONTROL.sub(_escaped, shown(value))
 
 
 def _escaped(found: re.Match[str]) -> str:
     return ascii(found[0])[1:-1]
 
 
-def _shown(value: object) -> str:
+def shown(value: object) -> str:
+    """Something that has no JSON form, as Python writes it."""
     try:
         return ascii(value)
     except Exception as error:  # noqa: BLE001 -- an author's __repr__ may raise anything; the line must be written
@@ -91,7 +92,7 @@ def _shown(value: object) -> str:
 
 
 def _encodable(value: object) -> str:
-    return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else _shown(value)
+    return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else shown(value)
 
 
 def _escaped_bytes(found: re.Match[bytes]) -> bytes:
@@ -107,7 +108,7 @@ def traceback_of(error: BaseException) -> str:
     return f"{text[:half]}\n... {len(text) - 2 * half} characters left out ...\n{text[-half:]}"
 
 
-_encoder = msgspec.json.Encoder(enc_hook=_shown)
+_encoder = msgspec.json.Encoder(enc_hook=shown)
 
 
 class Mask:

@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from rpcgw.adapters.telemetry import families
 from rpcgw.adapters.telemetry.slots import Number, Slots
-from rpcgw.exchange import Answered, Head
-
-Access = Callable[[str, Head, int, int, int, float], None]
-"""Takes an endpoint's name, and what `Answered` is told."""
+from rpcgw.exchange import Answered, Head, Traffic
 
 
 class Counted:
     """Counts the answers of each endpoint: by status, their time, both bodies' sizes. `access` is told of each too."""
 
-    def __init__(self, slots: Slots, access: Access | None = None) -> None:
+    def __init__(self, slots: Slots, access: Traffic | None = None) -> None:
         self._slots = slots
         self._access = access
 
     def __call__(self, endpoint: str) -> Answered:
         """What counts for one endpoint; all but its statuses is bound here."""
-        slots, access = self._slots, self._access
+        slots, access = self._slots, None if self._access is None else self._access(endpoint)
         by_status: dict[int, Number] = {}
         observe = slots.histogram(families.REQUEST_SECONDS, endpoint).observe
         took_in = slots.histogram(families.REQUEST_BYTES, endpoint).observe
@@ -36,6 +31,6 @@ class Counted:
             took_in(received)
             gave_out(sent)
             if access is not None:
-                access(endpoint, head, status, received, sent, seconds)
+                access(head, status, received, sent, seconds)
 
         return answered

@@ -56,16 +56,18 @@ class Ids:
 
 
 class Observer:
-    """Keeps what it is told."""
+    """Keeps what it is told: `calls` that have begun, and the `outcomes` of those that have ended."""
 
     def __init__(self) -> None:
         self.events: list[tuple[str, dict[str, Any]]] = []
         self.calls: list[Call] = []
+        self.outcomes: list[Outcome] = []
 
     def call_started(self, call: Call) -> None:
         self.calls.append(call)
 
-    def call_finished(self, call: Call, outcome: Outcome, seconds: float) -> None: ...
+    def call_finished(self, call: Call, outcome: Outcome, seconds: float) -> None:
+        self.outcomes.append(outcome)
 
     def call_failed(self, call: Call, cause: BaseException, code: int) -> None: ...
 

@@ -10,6 +10,7 @@ import jsonschema
 import pytest
 
 import rpcgw as rpc
+from rpcgw.kernel.call import Failed
 from rpcgw.kernel.ports import StoreError
 from rpcgw.protocol.mcp import Limits, ServerInfo, ToolSettings
 from tests.golden import mcp_requests as golden
@@ -116,11 +117,10 @@ async def test_a_failed_assertion_is_a_tool_result_and_a_wrong_shape_a_protocol_
     place = house()
     assertion = spoken(await place.send(call("Demo.add", {"a": 1, "b": 1000})))
     assert json.loads(assertion["result"]["content"][0]["text"])["code"] == -32602
-    started = len(place.observer.calls)
     shape = spoken(await place.send(call("Demo.add", {"a": "1"})))["error"]
     assert shape["code"] == -32602
     assert set(shape["data"]["extra"]) == {"a", "b"}
-    assert len(place.observer.calls) == started
+    assert not_run(place) == ("Demo.add", -32602)
 
 
 async def test_a_wrong_shape_can_be_a_tool_error_instead() -> None:
@@ -129,7 +129,31 @@ async def test_a_wrong_shape_can_be_a_tool_error_instead() -> None:
     result = spoken(await place.send(call("Demo.add", {"a": "1"})))["result"]
     assert result["isError"] is True
     assert json.loads(result["content"][0]["text"])["code"] == -32602
-    assert not place.observer.calls
+    assert not_run(place) == ("Demo.add", -32602)
+
+
+UNFIT = [
+    pytest.param(call("Demo.gone"), ("Demo.gone", -32602), id="a tool that is not there"),
+    pytest.param(call("Demo.add", "five"), ("Demo.add", -32602), id="arguments that are no object"),
+    pytest.param(call("x" * 500), ("x" * 100, -32602), id="a long name is cut"),
+]
+
+
+@pytest.mark.parametrize(("sent", "told"), UNFIT)
+async def test_a_call_that_is_refused_is_told_of_once(sent: Any, told: tuple[str, int]) -> None:
+    """It is a call that has ended at once, for numbers and logs, and not an envelope that was refused too."""
+    place = house()
+    await place.send(sent)
+    assert not_run(place) == told
+    assert place.observer.named("envelope.refused") == []
+
+
+def not_run(place: House) -> tuple[str, int]:
+    """The method and the code of the last call, which was refused before the kernel had it: that renders its data."""
+    outcome = place.observer.outcomes[-1]
+    assert isinstance(outcome, Failed)
+    assert outcome.data == {}
+    return place.observer.calls[-1].method, outcome.code
 
 
 async def test_lenient_arguments_are_mended_before_the_gate() -> None:

@@ -23,6 +23,7 @@ from rpcgw.config.settings import Logging
 from rpcgw.kernel.call import Call, Done, Failed, Outcome
 from rpcgw.kernel.ports import Observer
 
+PARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 METHODS = {("mcp", 1): {"Catalog.search", "Catalog.rename"}, ("general", 1): {"ping"}}
 
 
@@ -99,6 +100,13 @@ def test_a_call_is_one_line(desk: Desk) -> None:
         "duration_ms": 12.5,
         "principal": "shop",
     }
+
+
+@pytest.mark.parametrize("outcome", [Done(b"1"), failed(errors.InternalError())], ids=["success", "error"])
+def test_a_call_of_a_trace_names_it(desk: Desk, outcome: Outcome) -> None:
+    """The 32 digits that a whole chain of calls has in common."""
+    run(desk.observer(), call(trace={"traceparent": PARENT}), outcome)
+    assert [line["trace_id"] for line in desk.lines] == ["0af7651916cd43dd8448eb211c80319c"]
 
 
 @pytest.mark.parametrize(
