@@ -15,7 +15,8 @@ import json
 import shutil
 import tempfile
 from asyncio.subprocess import DEVNULL
-from collections.abc import AsyncIterator, Mapping
+from collections import defaultdict
+from collections.abc import AsyncIterator, Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,9 @@ START = 60.0
 ANSWER = 60.0
 POLL = 0.05
 
+Listener = Callable[[str, dict[str, Any]], None]
+"""Is told of each event of a page: its name and what it says."""
+
 
 class Browser:
     """A running Chromium; commands go over its one connection."""
@@ -47,11 +51,18 @@ class Browser:
         self._socket = socket
         self._ids = itertools.count(1)
         self._waiting: dict[int, asyncio.Future[dict[str, Any]]] = {}
+        self._listeners: defaultdict[str, list[Listener]] = defaultdict(list)
+
+    def listen(self, session: str, listener: Listener) -> None:
+        """Tell somebody of a page's events, of those domains that the page was told to enable."""
+        self._listeners[session].append(listener)
 
     async def read(self) -> None:
-        """Hand each answer to who waits for it, until the browser ends."""
+        """Hand each answer to who waits for it and each event to who listens, until the browser ends."""
         async for message in self._socket:
             said = json.loads(message.data)
+            for listener in self._listeners[said.get("sessionId", "")] if "method" in said else ():
+                listener(said["method"], said["params"])
             waiting = self._waiting.pop(said.get("id", 0), None)
             if waiting is not None and not waiting.done():
                 waiting.set_result(said)
@@ -71,6 +82,12 @@ class Browser:
         self, url: str, *, width: int = 1200, height: int = 900, scheme: str = "light", language: str = "en"
     ) -> Page:
         """Open a page as a visitor with such a window, colours and language would."""
+        page = await self.tab(width=width, height=height, scheme=scheme, language=language)
+        await page.visit(url)
+        return page
+
+    async def tab(self, *, width: int = 1200, height: int = 900, scheme: str = "light", language: str = "en") -> Page:
+        """Open an empty page with such a window, colours and language."""
         target = await self.command("Target.createTarget", {"url": "about:blank"})
         attached = await self.command("Target.attachToTarget", {**target, "flatten": True})
         page = Page(self, attached["sessionId"])
@@ -80,8 +97,6 @@ class Browser:
         await page.command("Emulation.setEmulatedMedia", {"features": features})
         agent = await page.value("navigator.userAgent")
         await page.command("Emulation.setUserAgentOverride", {"userAgent": agent, "acceptLanguage": language})
-        await page.command("Page.navigate", {"url": url})
-        await page.until(f"location.href !== 'about:blank' && document.readyState === 'complete' && {json.dumps(url)}")
         return page
 
 
@@ -91,6 +106,15 @@ class Page:
     def __init__(self, browser: Browser, session: str) -> None:
         self._browser = browser
         self._session = session
+
+    def listen(self, listener: Listener) -> None:
+        """Tell somebody of the page's events."""
+        self._browser.listen(self._session, listener)
+
+    async def visit(self, url: str) -> None:
+        """Go to an address, and wait until all of the page is there."""
+        await self.command("Page.navigate", {"url": url})
+        await self.until(f"location.href !== 'about:blank' && document.readyState === 'complete' && {json.dumps(url)}")
 
     async def command(self, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
         """Send a command to the page."""
@@ -141,14 +165,15 @@ class Page:
 
 
 @contextlib.asynccontextmanager
-async def browser() -> AsyncIterator[Browser]:
-    """Run Chromium with an empty profile until the block ends."""
+async def browser(*flags: str) -> AsyncIterator[Browser]:
+    """Run Chromium with an empty profile, and further flags, until the block ends."""
     program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     assert program is not None, "no chromium on the PATH: make setup"
     with tempfile.TemporaryDirectory(prefix="rpcgw-chromium-", ignore_cleanup_errors=True) as profile:
         process = await asyncio.create_subprocess_exec(
             program,
             *FLAGS,
+            *flags,
             f"--user-data-dir={profile}",
             "about:blank",
             stdin=DEVNULL,

@@ -316,7 +316,6 @@
   // --- snippets ---------------------------------------------------------------------------------------------------
 
   const quoted = (text) => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
-  const indented = (text) => text.replaceAll("\n", "\n    ");
 
   function curl(request) {
     const lines = [`curl ${quoted(location.origin + request.path)}`];
@@ -352,8 +351,8 @@
     const request = requestOf(method, argumentsOf(method, false), surfaceOf(method), 1);
     method.querySelector("pre.curl").textContent = curl(request);
     method.querySelector("pre.python").textContent = python(request);
-    const last = method.querySelector("pre.agent");
-    if (last) last.textContent = agent();
+    const setup = method.querySelector("pre.agent");
+    if (setup) setup.textContent = agent();
   }
 
   async function copy(button) {
