@@ -6,6 +6,8 @@ PYTEST := .venv/bin/python -m pytest
 # Most of the time goes into daemons that start; files run side by side, the tests of one file in order.
 PARALLEL := -n 4 --dist loadfile
 
+NODE   := .cache/bin/node
+
 CLIENTS    := mcp2 mcp1 fastmcp4 fastmcp3
 CLIENTS_OK := $(CLIENTS:%=.cache/clients/%/.ready)
 NODE_OK    := .cache/node/.ready
@@ -46,13 +48,15 @@ test: setup ## run every test; needs no network once `make setup` has run
 ci: lint types layers test ## what CI runs: lint, types, layers and every test
 
 .PHONY: lint
-lint: $(VENV_OK) ## check style and format
+lint: $(VENV_OK) $(NODE_OK) ## check style and format
 	@.venv/bin/ruff check .
 	@.venv/bin/ruff format --check .
+	@$(NODE) .cache/node/node_modules/eslint/bin/eslint.js --config tests/clients/node/eslint.config.mjs rpcgw/pages/static
 
 .PHONY: types
-types: $(VENV_OK) ## check types
+types: $(VENV_OK) $(NODE_OK) ## check types
 	@.venv/bin/mypy
+	@$(NODE) .cache/node/node_modules/typescript/bin/tsc --project tests/clients/node
 
 .PHONY: layers
 layers: $(VENV_OK) ## check who imports whom

@@ -687,7 +687,7 @@ button,a{font:inherit;color:inherit;background:none;padding:.5rem 1.25rem;border
   w.rpcgw = Object.freeze({ refresh });
   // A polyfill may come after this script, and a script in the head comes before the page's tools.
   const first = refresh();
-  const again = () => first.then(() => known || refresh());
+  const again = () => first.then(() => (known ? first : refresh()));
   on(document, "DOMContentLoaded", again);
   on(window, "load", again);
 })();
