@@ -60,13 +60,34 @@ async def never() -> None:
     await asyncio.Event().wait()
 
 
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """A verdict: the request is refused. Each protocol puts it on the wire in its own form.
+
+    `log` says for the operator what happened and which setting to change, `guard` who refused, in a word that the code
+    chose; neither reaches the client.
+    """
+
+    status: int
+    code: int
+    message: str
+    data: object = None
+    headers: HeaderFields = ()
+    log: str = ""
+    guard: str = ""
+
+
 class Reply(msgspec.Struct, frozen=True):
-    """An answer: `body` in one piece or as a stream, and what to run once the bytes are out."""
+    """An answer: `body` in one piece or as a stream, and what to run once the bytes are out.
+
+    `verdict` is there where it refuses a request before its body was read.
+    """
 
     status: int
     body: bytes | AsyncIterator[bytes] = b""
     headers: HeaderFields = ()
     after: Callable[[], Awaitable[None]] | None = None
+    verdict: Rejected | None = None
 
 
 class Pending(msgspec.Struct, frozen=True):
@@ -110,19 +131,9 @@ class Inbound(msgspec.Struct, frozen=True):
     begin: Callable[[Reply], None] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Rejected:
-    """A verdict: the request is refused. Each protocol puts it on the wire in its own form.
-
-    `log` says for the operator what happened and which setting to change; it never reaches the client.
-    """
-
-    status: int
-    code: int
-    message: str
-    data: object = None
-    headers: HeaderFields = ()
-    log: str = ""
+def refused_plainly(verdict: Rejected, _: Head) -> Reply:
+    """A verdict as a status and header fields, for entrances that have nothing to say."""
+    return Reply(verdict.status, headers=verdict.headers, verdict=verdict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,8 +145,8 @@ class Entrance:
     `admit` is pure and runs on every head but a preflight's, before the body is read, whatever its method: guards, then
     the method (405 with `Allow`), then the token; what it cannot know by itself is `Pending`, and the door settles it.
     `methods` lists what it lets through, for `Allow` and for CORS.
-    `too_large` is the answer to a body over `max_body_bytes`. `origins` may read answers from a page (CORS), and see
-    the headers named in `expose`.
+    `too_large` is the answer to a body over `max_body_bytes`; `refuse` puts any other verdict into the protocol's form,
+    and tells the operator. `origins` may read answers from a page (CORS), and see the headers named in `expose`.
     """
 
     name: str
@@ -147,3 +158,4 @@ class Entrance:
     answer: Callable[[Principal, Inbound], Awaitable[Reply]]
     origins: tuple[str, ...] = ()
     expose: tuple[str, ...] = ()
+    refuse: Callable[[Rejected, Head], Reply] = refused_plainly

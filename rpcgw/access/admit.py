@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+import msgspec
+
 from rpcgw.access.guards import Guards
-from rpcgw.access.tokens import Denied, Tokens
+from rpcgw.access.tokens import WRONG_TOKEN, Denied, Tokens
 from rpcgw.api.context import ANONYMOUS, Principal
 from rpcgw.api.errors import InvalidRequest, TokenInvalid, TokenNotSent
 from rpcgw.exchange import Head, HeaderFields, Rejected, Reply
@@ -61,12 +63,18 @@ def admitter(policy: Policy, clock: Clock, refuse: Refuse) -> Callable[[Head], P
 
 
 def refuser(observer: Observer, render: Callable[[Rejected], Reply]) -> Refuse:
-    """A function that tells the operator what was refused and lets the protocol tell the client."""
+    """A function that tells the operator what was refused and lets the protocol tell the client.
+
+    Its replies carry their verdict.
+    """
 
     def refuse(verdict: Rejected, head: Head) -> Reply:
         if verdict.log:
-            observer.event("guard.refused", status=verdict.status, path=head.path, peer=head.peer, reason=verdict.log)
-        return render(verdict)
+            known = {"guard": verdict.guard} if verdict.guard else {}
+            observer.event(
+                "guard.refused", status=verdict.status, path=head.path, peer=head.peer, reason=verdict.log, **known
+            )
+        return msgspec.structs.replace(render(verdict), verdict=verdict)
 
     return refuse
 
@@ -96,8 +104,11 @@ def _identify(tokens: Tokens, head: Head, now: float) -> Principal | Rejected:
         return who
     log = f"refused: {who.value} ({tokens.header}, or Authorization: Bearer); see ufo_json_rpc.security"
     if who is Denied.ABSENT:
-        return Rejected(401, TokenNotSent.code, TokenNotSent.default_message, headers=_CHALLENGE, log=log)
-    return Rejected(403, TokenInvalid.code, TokenInvalid.default_message, log=log)
+        return Rejected(
+            401, TokenNotSent.code, TokenNotSent.default_message, headers=_CHALLENGE, log=log, guard="no token"
+        )
+    guard = WRONG_TOKEN if who is Denied.WRONG else "expired token"
+    return Rejected(403, TokenInvalid.code, TokenInvalid.default_message, log=log, guard=guard)
 
 
 def _wrong_media_type(policy: Policy, head: Head) -> Rejected | None:

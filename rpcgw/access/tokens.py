@@ -17,6 +17,8 @@ from rpcgw.api.context import Principal
 from rpcgw.exchange import Headers
 
 AUTHORIZATION: Final = "authorization"
+WRONG_TOKEN: Final = "wrong token"  # noqa: S105 -- the name of a guard
+"""Who refused a request whose token nobody has, in logs and metrics."""
 _BEARER = "bearer "
 
 

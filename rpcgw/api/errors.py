@@ -10,7 +10,9 @@ RpcGatewayError
     │   └── AssertionFailed    -32602  ├── TokenNotSent    -32401
     ├── InternalError          -32603  ├── TokenInvalid    -32403
     ├── RuntimeFault           -32500  ├── DataNotFound    -32404
-    │   └── CapabilityMissing  -32500  │
+    │   └── CapabilityMissing  -32500  ├── NotNow          -32053
+│                                  │   ├── Overloaded, CircuitOpen  -32053
+│                                  │   └── TooManyRequests          -32029
     └── ServerError            -32000  └── ApplicationError  any code outside -32768..-32000
 
 The table is the kernel's (reference: JSON-RPC 2.0 section 5.1, and the error table of the original bundle).
@@ -19,6 +21,7 @@ The table is the kernel's (reference: JSON-RPC 2.0 section 5.1, and the error ta
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import floor
 from typing import ClassVar, Literal
 
 from rpcgw.api.problems import Problem
@@ -204,6 +207,47 @@ class ServerError(RpcError):
     def wire_code(self) -> int:
         """The code given when it was raised."""
         return self._code
+
+
+class NotNow(RpcError):
+    """The call was not run, and may be later: `retry_after` says in how many seconds it is worth another try.
+
+    A procedure may raise it too; the answer is 503 with Retry-After then, or 429 for `TooManyRequests`.
+    """
+
+    code = -32053
+    default_message = "The method cannot be called now"
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        retry_after: float | None = None,
+        extra: Mapping[str, object] | None = None,
+    ) -> None:
+        self.retry_after = retry_after
+        told = {} if retry_after is None else {"retryAfter": floor(retry_after) + 1}
+        super().__init__(message, extra={**told, **(extra or {})})
+
+
+class Overloaded(NotNow):
+    """As many calls of the method run and wait as may."""
+
+    default_message = "Too many calls of this method are running"
+
+
+class CircuitOpen(NotNow):
+    """The method has failed too often of late, and is left in peace."""
+
+    default_message = "The method fails at present, and is not tried"
+
+
+class TooManyRequests(NotNow):
+    """More came than the limits allow."""
+
+    code = -32029
+    default_message = "Too many requests"
+    category: ClassVar[Category] = "user"
 
 
 class ApplicationError(RpcError):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, TypeVar
 
@@ -11,6 +11,7 @@ from rpcgw.config.addresses import allowed_hosts, allowed_origins, bind_addresse
 from rpcgw.config.assembling import DEFAULT_ENVIRONMENT, Chosen
 from rpcgw.config.document import Document
 from rpcgw.config.jobs import build_jobs, build_transports
+from rpcgw.config.limits import allowed, breaker, build_limits, concurrency, failed_attempts, trusted_proxies
 from rpcgw.config.nodes import Path
 from rpcgw.config.pages import build_webmcp
 from rpcgw.config.pools import build_pools
@@ -33,6 +34,7 @@ from rpcgw.config.settings import (
     ServerInfo,
     Settings,
     Timeouts,
+    Tls,
     Translations,
     shortest,
 )
@@ -64,6 +66,8 @@ def build_settings(gateway: Document, routes_file: Document, around: Surrounding
     state_dir = _state_dir(gateway, around)
     pools, cache, wrong = build_pools(gateway, around.base, state_dir, workers=server.workers)
     problems += wrong
+    limits, wrong = build_limits(gateway, pools)
+    problems += wrong
     transports, wrong = build_transports(gateway)
     problems += wrong
     security, wrong = build_security(gateway, _groups_with_settings(gateway))
@@ -88,6 +92,7 @@ def build_settings(gateway: Document, routes_file: Document, around: Surrounding
         http=Http(**gateway.get("http", default={})),
         console=console,
         cors=Cors(origins),
+        limits=limits,
         transports=transports,
         jobs=build_jobs(gateway),
         webmcp=webmcp,
@@ -95,7 +100,7 @@ def build_settings(gateway: Document, routes_file: Document, around: Surrounding
         security=security,
         mcp=_mcp(gateway),
         calls=_calls(gateway),
-        methods=gateway.get("methods", default={}),
+        methods=_methods(gateway),
         places=gateway.places(),
     )
     return settings, problems
@@ -142,9 +147,27 @@ def _server(document: Document, around: Surroundings) -> tuple[Server, list[Prob
     bind, wrong_bind = bind_addresses(document, lambda path: _path(document, around, ("server", "bind"), path))
     url, wrong_url = public_url(document)
     hosts, wrong_hosts = allowed_hosts(document)
-    timeouts = Timeouts(**given.get("timeouts", {}))
-    server = _filled(Server, given, bind=bind, public_url=url, allowed_hosts=hosts, timeouts=timeouts)
-    return server, [*wrong_bind, *wrong_url, *wrong_hosts]
+    proxies, wrong_proxies = trusted_proxies(document)
+    server = _filled(
+        Server,
+        given,
+        bind=bind,
+        public_url=url,
+        allowed_hosts=hosts,
+        timeouts=Timeouts(**given.get("timeouts", {})),
+        trusted_proxies=proxies,
+        failed_attempts=failed_attempts(document),
+        tls=_tls(document, around),
+    )
+    return server, [*wrong_bind, *wrong_url, *wrong_hosts, *wrong_proxies]
+
+
+def _tls(document: Document, around: Surroundings) -> Tls | None:
+    given = document.get("server", "tls")
+    if given is None:
+        return None
+    cert, key = (_path(document, around, ("server", "tls", name), given[name]) for name in ("cert", "key"))
+    return Tls(cert, key)
 
 
 def _plugins(document: Document, around: Surroundings) -> PluginSettings:
@@ -206,10 +229,25 @@ def _merged_calls(common: CallSettings, given: Mapping[str, Any]) -> CallSetting
     """What tunes a group's calls over the common values, field by field, `tools` too; the shorter deadline holds."""
     own = {name: value for name, value in given.items() if name in _TUNING}
     own["deadline"] = shortest(common.deadline, given.get("deadline"))
-    return replace(common, **own, tools=replace(common.tools, **given.get("tools", {})))
+    limits = allowed(given.get("limits", {})).over(common.limits)
+    return replace(common, **own, limits=limits, tools=replace(common.tools, **given.get("tools", {})))
 
 
-_TUNING = {field.name for field in fields(CallSettings)} - {"tools"}
+_TUNING = {field.name for field in fields(CallSettings)} - {"tools", "limits"}
+
+
+def _methods(document: Document) -> dict[str, dict[str, Any]]:
+    """What differs for a method, by the names of `CallSettings`."""
+    given: Mapping[str, Mapping[str, Any]] = document.get("methods", default={})
+    return {name: _method(own) for name, own in given.items()}
+
+
+def _method(given: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: _MADE[name](value) if name in _MADE else value for name, value in given.items()}
+
+
+_MADE: Mapping[str, Callable[[Any], object]] = {"limits": allowed, "concurrency": concurrency, "breaker": breaker}
+"""Sections of a method that are more than a value."""
 
 
 _BY_GROUP: tuple[tuple[str, ...], ...] = (("groups",), ("ufo_mcp", "groups"), ("ufo_json_rpc", "security", "providers"))

@@ -13,8 +13,11 @@ _SECRET = re.compile(r"passw|secret|token|api_?key|^pools$|^config$|^pool$|^asyn
 
 
 def is_secret(path: Path) -> bool:
-    """Whether a value may be one that must not be shown: a token, a URL with a password, a plugin's setting."""
-    return any(isinstance(step, str) and _SECRET.search(step) for step in path)
+    """Whether a value may be one that must not be shown: a token, a URL with a password, a plugin's setting.
+
+    A limit's `token` is a rate.
+    """
+    return "limits" not in path and any(isinstance(step, str) and _SECRET.search(step) for step in path)
 
 
 class Document:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeVar
 
 from rpcgw.api.problems import Place
+from rpcgw.api.rates import Rate
 from rpcgw.config.sites import SiteRoute, Webmcp
 
 RouteKind = Literal["rpc", "mcp"]
@@ -75,12 +76,25 @@ class Route:
 
 @dataclass(frozen=True, slots=True)
 class Timeouts:
-    """`server.timeouts`: how long idle connections, old generations and running work are given."""
+    """`server.timeouts`: how long idle connections, old generations, running work, and requests to come are given."""
 
     keep_alive: float = 75.0
     reload: float = 90.0
     grace: float = 20.0
     pre_stop: float = 0.0
+    head: float = 10.0
+    body: float = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Tls:
+    """`server.tls`: absolute paths of PEM files."""
+
+    cert: str
+    key: str
+
+
+_ATTEMPTS = Rate(30, 60)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +107,10 @@ class Server:
     allowed_hosts: tuple[str, ...] = ()
     timeouts: Timeouts = Timeouts()
     allow_unprotected: bool = False
+    trusted_proxies: tuple[str, ...] = ()
+    failed_attempts: Rate | None = _ATTEMPTS
+    tls: Tls | None = None
+    max_connections: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,6 +232,50 @@ class Tools:
 
 
 @dataclass(frozen=True, slots=True)
+class Allowed:
+    """`limits` as it holds for one group or method: how often requests may come, by who or what they are counted."""
+
+    address: Rate | None = None
+    token: Rate | None = None
+    group: Rate | None = None
+    method: Rate | None = None
+
+    def over(self, common: Allowed) -> Allowed:
+        """These rates, and for what they say nothing of the common ones."""
+        return Allowed(
+            self.address or common.address,
+            self.token or common.token,
+            self.group or common.group,
+            self.method or common.method,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Concurrency:
+    """`methods.<name>.concurrency`: how many calls run at a time in a worker, and how many may wait."""
+
+    max: int
+    queue: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Breaker:
+    """`methods.<name>.breaker`: after how many failures in a row calls are refused, and for how many seconds."""
+
+    failures: int
+    pause: float = 30.0
+    probes: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class LimitSettings:
+    """`limits`: where counts are kept (None: by the workers of this host), and what it means that nobody can count."""
+
+    pool: str | None = None
+    when_away: Literal["open", "closed"] = "open"
+
+
+@dataclass(frozen=True, slots=True)
 class CallSettings:
     """`defaults`, overridden by `groups.<group>` and `methods.<name>`: what tunes calls."""
 
@@ -228,6 +290,9 @@ class CallSettings:
     cache_ttl: float | None = None
     deprecated: bool = False
     audit: Audited = "none"
+    limits: Allowed = Allowed()
+    concurrency: Concurrency | None = None
+    breaker: Breaker | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -339,6 +404,7 @@ class Settings:
     http: Http = Http()
     console: Console = Console()
     cors: Cors = Cors()
+    limits: LimitSettings = LimitSettings()
     transports: tuple[Transport, ...] = ()
     jobs: Jobs = Jobs()
     webmcp: Webmcp = field(default_factory=Webmcp)
@@ -367,7 +433,9 @@ class Settings:
         Of deadlines the shortest holds, whoever says it.
         """
         common, own = self.calls_of(group), self.methods.get(method, {})
-        return replace(common, **{**own, "deadline": shortest(common.deadline, own.get("deadline"))})
+        deadline = shortest(common.deadline, own.get("deadline"))
+        limits = own.get("limits", Allowed()).over(common.limits)
+        return replace(common, **{**own, "deadline": deadline, "limits": limits})
 
 
 def shortest(*deadlines: float | None) -> float | None:

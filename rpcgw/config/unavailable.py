@@ -7,20 +7,13 @@ from fnmatch import fnmatchcase
 _LATER = "this version does not do it yet"
 
 NOT_AVAILABLE: tuple[tuple[str, str], ...] = (
-    ("server.tls", "put a proxy before the daemon that ends TLS"),
-    ("server.trusted_proxies", "the peer's address is taken as it is"),
     ("tracing", ""),
-    ("defaults.limits", ""),
     ("defaults.audit", ""),
-    ("groups.*.limits", ""),
     ("groups.*.audit", ""),
     ("groups.*.oauth", "use tokens"),
     ("groups.*.forward", ""),
-    ("methods.*.limits", ""),
     ("methods.*.audit", ""),
     ("methods.*.scopes", "put what needs more rights into a group of its own"),
-    ("methods.*.concurrency", ""),
-    ("methods.*.breaker", ""),
 )
 """Patterns of dotted paths that later versions will know, with what helps until then."""
 

@@ -17,7 +17,8 @@ import uvloop
 from rpcgw.config.settings import Transport
 from rpcgw.daemon.jobs import open_webhooks, opened
 from rpcgw.daemon.notify import Notifier
-from rpcgw.daemon.runtime import Runtime, open_runtime
+from rpcgw.daemon.rates import open_rates
+from rpcgw.daemon.runtime import HOST_CLOCK, Runtime, open_runtime
 from rpcgw.daemon.telemetry import job_telemetry
 from rpcgw.endpoints import jobs
 from rpcgw.gateway.model import Gateway
@@ -49,7 +50,8 @@ async def _consume(gateway: Gateway, transport: Transport) -> int:
         told = stack.enter_context(job_telemetry(gateway, transport.name))
         report = told.observer.event
         loop.add_signal_handler(signal.SIGUSR1, told.logs.reopen)
-        runtime = await stack.enter_async_context(open_runtime(gateway, told.observer, exhausted=_end))
+        rates = await stack.enter_async_context(open_rates(gateway, HOST_CLOCK, told.observer))
+        runtime = await stack.enter_async_context(open_runtime(gateway, told.observer, exhausted=_end, rates=rates))
         webhooks = await stack.enter_async_context(open_webhooks(runtime))
         queue = await stack.enter_async_context(opened(runtime, transport))
         services = jobs.Services(

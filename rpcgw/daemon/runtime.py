@@ -23,6 +23,7 @@ from rpcgw.kernel.failure import PYTHON, UFO
 from rpcgw.kernel.instances import House, bind_resolvers, instantiate, provided_values
 from rpcgw.kernel.lock import PoolLocks
 from rpcgw.kernel.ports import Clock, Ids, Observer, Pool
+from rpcgw.kernel.rates import Rates
 from rpcgw.kernel.substitution import Find
 from rpcgw.kernel.threads import Threads, nobody
 
@@ -44,6 +45,7 @@ class Runtime:
     ids: Ids
     observer: Observer
     processors: Mapping[int, Any] = field(default_factory=dict)
+    rates: Rates | None = None
 
 
 @asynccontextmanager
@@ -54,6 +56,7 @@ async def open_runtime(
     *,
     clock: Clock = HOST_CLOCK,
     opener: Callable[[PoolSettings, str], Pool] = open_pool,
+    rates: Rates | None = None,
 ) -> AsyncIterator[Runtime]:
     """Open everything that calls need; close it in the opposite order.
 
@@ -63,6 +66,7 @@ async def open_runtime(
         exhausted: Called when procedures are stuck beyond repair: the process should be replaced.
         clock: The time that calls, caches and sessions go by.
         opener: Makes a pool of its settings and the state directory.
+        rates: Who counts how often things happen; None where nothing is limited.
 
     Raises:
         ConfigError: A procedure cannot be made of what its plugin provides.
@@ -95,11 +99,12 @@ async def open_runtime(
             resolvers=made.resolvers,
             languages=gateway.wording.languages,
             error_names=UFO if settings.errors.names == "ufo" else PYTHON,
+            rates=rates,
         )
         stack.push_async_callback(executor.close)
         await cache.open(executor)
         stack.push_async_callback(cache.close)
-        yield Runtime(gateway, executor, pool, pools, clock, ids, observer, made.processors)
+        yield Runtime(gateway, executor, pool, pools, clock, ids, observer, made.processors, rates)
 
 
 @dataclass(slots=True)

@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain
 from pathlib import Path
 
 from rpcgw.adapters.pages.files import pages
@@ -21,9 +20,10 @@ from rpcgw.daemon.jobs import open_deferral
 from rpcgw.daemon.logs import log_in_form
 from rpcgw.daemon.options import Needs, Options
 from rpcgw.daemon.pages import site_entrances
+from rpcgw.daemon.rates import Limits, open_rates, preload
 from rpcgw.daemon.readiness import Readiness
 from rpcgw.daemon.revocations import REVOCATIONS, SharedRevocations
-from rpcgw.daemon.runtime import Runtime, open_runtime
+from rpcgw.daemon.runtime import HOST_CLOCK, Runtime, open_runtime
 from rpcgw.daemon.telemetry import WorkerTelemetry, metrics_directory, worker_telemetry
 from rpcgw.endpoints import console, documents, mcp, postman, rpc
 from rpcgw.endpoints.cancellations import Cancellations, Marks
@@ -43,6 +43,7 @@ def compile_generation(options: Options) -> Compiled | Sequence[Problem]:
     except ConfigError as error:
         return error.problems
     lost = _lost_plugins(gateway, options)
+    preload(gateway)
     return lost or Generation(gateway)
 
 
@@ -104,7 +105,8 @@ class Generation:
         with closing(_revocations(gateway)) as revocations, worker_telemetry(gateway, slot) as told:
             _log_plugins(gateway, slot, told.logs.main)
             async with (
-                open_runtime(gateway, told.observer, exhausted=_end_worker) as runtime,
+                open_rates(gateway, HOST_CLOCK, told.observer) as rates,
+                open_runtime(gateway, told.observer, exhausted=_end_worker, rates=rates) as runtime,
                 open_deferral(runtime) as deferral,
             ):
                 readiness = Readiness(gateway, slot.generation, runtime.pools, runtime.clock)
@@ -160,19 +162,25 @@ def entrances(runtime: Runtime, revocations: Revocations, deferral: Deferral | N
     cancellations = Cancellations(Marks(runtime.pool, runtime.observer))
     made = pages()
     for_mcp = mcp.Services(runtime.executor, sessions, runtime.ids, runtime.clock, runtime.observer, cancellations)
-    return [
-        *chain.from_iterable(rpc.entrances(route.endpoint, route.policy, for_rpc) for route in gateway.rpc),
-        *chain.from_iterable(
-            postman.entrances(route.endpoint, route.readers, runtime.clock, runtime.observer) for route in gateway.rpc
-        ),
-        *chain.from_iterable(mcp.entrances(route.endpoint, route.policy, for_mcp) for route in gateway.mcp),
-        *chain.from_iterable(
-            documents.entrances(route.publication, route.readers, runtime.clock, runtime.observer)
-            for route in gateway.mcp
-        ),
-        *console.entrances(gateway, made, runtime.clock, runtime.observer),
-        *site_entrances(runtime, made),
+    limits = Limits(gateway, runtime.clock, runtime.rates)
+    found = [
+        limits.around(entrance, route.endpoint.group)
+        for route in gateway.rpc
+        for entrance in (
+            *rpc.entrances(route.endpoint, route.policy, for_rpc),
+            *postman.entrances(route.endpoint, route.readers, runtime.clock, runtime.observer),
+        )
     ]
+    found += [
+        limits.around(entrance, route.endpoint.group)
+        for route in gateway.mcp
+        for entrance in (
+            *mcp.entrances(route.endpoint, route.policy, for_mcp),
+            *documents.entrances(route.publication, route.readers, runtime.clock, runtime.observer),
+        )
+    ]
+    of_no_group = [*console.entrances(gateway, made, runtime.clock, runtime.observer), *site_entrances(runtime, made)]
+    return [*found, *map(limits.around, of_no_group)]
 
 
 def _watched(gateway: Gateway) -> tuple[str, ...]:

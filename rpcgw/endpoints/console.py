@@ -109,6 +109,7 @@ def _entrance(
         max_body_bytes=_LARGEST_BODY,
         admit=admitter(policy, clock, refuse),
         too_large=partial(refuse, too_large(_LARGEST_BODY, "fixed: a page is asked for without a body")),
+        refuse=refuse,
         answer=answer,
     )
 

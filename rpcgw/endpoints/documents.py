@@ -68,6 +68,7 @@ def entrances(publication: Publication, policy: Policy, clock: Clock, observer: 
             max_body_bytes=_LARGEST_BODY,
             admit=partial(_absent, policy, refuse) if edition is None else admit,
             too_large=partial(refuse, too_large(_LARGEST_BODY, "fixed: a document is asked for without a body")),
+            refuse=refuse,
             answer=_nobody if edition is None else partial(answer, publication, edition),
             origins=publication.origins,
             expose=("ETag",),

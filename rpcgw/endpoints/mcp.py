@@ -43,7 +43,8 @@ EXPOSED: Final = ("Mcp-Session-Id", "WWW-Authenticate", "Content-Language")
 """Headers of answers that a page may read (CORS)."""
 
 _LIMIT_SETTING: Final = "ufo_mcp.max_body_bytes"
-_RETRY: Final = (("Retry-After", "5"),)
+_RETRY: Final = 4.0
+"""Seconds after which the store may be back; Retry-After says whole ones, and more."""
 _NO_SESSION: Final = "Mcp-Session-Id is missing; begin with initialize"
 _SESSION_GONE: Final = "There is no such session; begin a new one with initialize, without Mcp-Session-Id"
 _CLIENT_LEFT: Final = Reply(499)
@@ -243,12 +244,12 @@ def _refuse(visit: Visit, refused: Refused) -> Reply:
 
 
 def _rendered(refused: Refused) -> Reply:
-    return answers.refusal(refused, _RETRY if refused.status == 503 else ())
+    return answers.refusal(refused)
 
 
 def _store_failed(visit: Visit, error: StoreError) -> Refused:
     visit.services.observer.event("session.store_error", operation="session", reason=str(error))
-    return Refused(503, INTERNAL_ERROR, "The session store cannot be reached; try again soon")
+    return Refused(503, INTERNAL_ERROR, "The session store cannot be reached; try again soon", retry_after=_RETRY)
 
 
 async def _refused(visit: Visit, refused: Refused) -> Reply:
@@ -289,6 +290,7 @@ def _entrance(endpoint: Endpoint, policy: Policy, services: Services, pattern: s
         max_body_bytes=limit,
         admit=admitter(policy, services.clock, refusing) if endpoint.exists else partial(_absent, policy, refusing),
         too_large=partial(refusing, too_large(limit, _LIMIT_SETTING)),
+        refuse=refusing,
         answer=partial(answer, endpoint, services),
         origins=endpoint.origins,
         expose=EXPOSED,

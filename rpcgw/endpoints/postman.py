@@ -41,6 +41,7 @@ def entrances(endpoint: Endpoint, policy: Policy, clock: Clock, observer: Observ
             max_body_bytes=_LARGEST_BODY,
             admit=admitter(policy, clock, refuse),
             too_large=partial(refuse, too_large(_LARGEST_BODY, "fixed: a document is asked for without a body")),
+            refuse=refuse,
             answer=partial(answer, endpoint, version),
             origins=endpoint.origins,
             expose=("ETag",),

@@ -112,7 +112,7 @@ async def _single(visit: Visit, request: Request) -> Reply:
     if request.id is None:
         return answers.accepted(partial(_notify, visit, call))
     outcome = await _outcome(visit, request, call)
-    return answers.reply(answers.answer_of(request.id, outcome), outcome.after if isinstance(outcome, Done) else None)
+    return answers.answer_to(request.id, outcome)
 
 
 async def _batch(visit: Visit, batch: Batch) -> Reply:
@@ -268,6 +268,7 @@ def _entrance(endpoint: Endpoint, policy: Policy, services: Services, pattern: s
         max_body_bytes=limit,
         admit=admitter(policy, services.clock, refuse),
         too_large=partial(refuse, too_large(limit, _LIMIT_SETTING)),
+        refuse=refuse,
         answer=partial(answer, endpoint, services),
         origins=endpoint.origins,
     )

@@ -10,7 +10,7 @@ from rpcgw.api.errors import ConfigError
 from rpcgw.api.problems import Place, Problem, errors
 from rpcgw.config.catalogues import CatalogueFile
 from rpcgw.config.loading import Loaded
-from rpcgw.config.settings import Settings
+from rpcgw.config.settings import CallSettings, Settings
 from rpcgw.gateway.endpoints import serve, tokens_of
 from rpcgw.gateway.model import Gateway
 from rpcgw.gateway.plugins import Imported, quarantine_problems, reports, runtimes, validators
@@ -21,7 +21,7 @@ from rpcgw.gateway.wording import wording
 from rpcgw.kernel.exposure import Registration
 from rpcgw.kernel.listeners import compile_listeners
 from rpcgw.kernel.table import MethodTable, compile_methods
-from rpcgw.kernel.tuning import Tuning, Tunings
+from rpcgw.kernel.tuning import Breaking, Crowd, Tuning, Tunings
 
 Layers = Sequence[Sequence[CatalogueFile]]
 
@@ -92,8 +92,19 @@ def _tunings(settings: Settings, table: MethodTable) -> Tunings:
         for version in table.versions(group):
             for name in table.methods(group, version) or {}:
                 own = settings.calls_of_method(group, name)
-                made[group, name] = Tuning(own.deadline, own.unknown_params == "refuse", own.cache_ttl)
+                made[group, name] = _tuning(own)
     return {key: tuning for key, tuning in made.items() if tuning != Tuning()}
+
+
+def _tuning(own: CallSettings) -> Tuning:
+    return Tuning(
+        own.deadline,
+        own.unknown_params == "refuse",
+        own.cache_ttl,
+        own.limits.method,
+        None if own.concurrency is None else Crowd(own.concurrency.max, own.concurrency.queue),
+        None if own.breaker is None else Breaking(own.breaker.failures, own.breaker.pause, own.breaker.probes),
+    )
 
 
 def _unknown_names(settings: Settings, table: MethodTable) -> Iterable[Problem]:

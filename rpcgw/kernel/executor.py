@@ -1,8 +1,8 @@
 """The pipeline: one call, from params to outcome, in the order that every surface shares.
 
-rpc.request -> method look-up -> bind -> cache read -> assertions -> conversion -> rpc.pre_execute -> lock -> invoke
--> rpc.pre_response -> rpc.post_execute -> encode -> cache write; any failure -> rpc.error once -> a rendered error;
-rpc.post_response is what `Done.after` fires once the answer is on the wire.
+rpc.request -> method look-up -> rate -> bind -> cache read -> assertions -> conversion -> rpc.pre_execute -> lock
+-> invoke -> rpc.pre_response -> rpc.post_execute -> encode -> cache write; any failure -> rpc.error once -> a rendered
+error; rpc.post_response is what `Done.after` fires once the answer is on the wire.
 
 Results that a success makes stale are dropped before it is answered, so that a client who reads after it has written
 never reads what was before.
@@ -18,8 +18,9 @@ from typing import Any, cast
 import msgspec
 
 from rpcgw.api.context import CallContext, Principal
-from rpcgw.api.errors import Abandoned, InternalError, MethodNotFound, RpcError
+from rpcgw.api.errors import Abandoned, InternalError, MethodNotFound, RpcError, TooManyRequests
 from rpcgw.api.events import ErrorRaised, PostExecute, PostResponse, PreExecute, PreResponse, RequestReceived
+from rpcgw.api.rates import Rate
 from rpcgw.kernel.background import Background, Strays
 from rpcgw.kernel.cache import NOWHERE, CachePolicy, Hit, Miss, ResultCache
 from rpcgw.kernel.call import Call, Done, Failed, Outcome
@@ -37,6 +38,8 @@ from rpcgw.kernel.messages import Errors, Texts
 from rpcgw.kernel.method import Method
 from rpcgw.kernel.plan import Plan, compile_plans, shortest
 from rpcgw.kernel.ports import Clock, Ids, Locks, Observer, Pool
+from rpcgw.kernel.protection import Protections
+from rpcgw.kernel.rates import Rates, retry_after
 from rpcgw.kernel.relations import WarmUp
 from rpcgw.kernel.resolution import compile_finders, convert_resolving
 from rpcgw.kernel.substitution import Find
@@ -72,6 +75,7 @@ class Executor:
         resolvers: Plugins' resolvers, each ready to be called with an id.
         languages: What the product says to clients, by locale; English where there is none.
         error_names: What clients see as the classes of rpcgw's own errors.
+        rates: Who counts how often methods are called; None where nobody does.
     """
 
     def __init__(
@@ -95,6 +99,7 @@ class Executor:
         resolvers: Mapping[Find, Callable[[Any], Any]] | None = None,
         languages: Mapping[str, Texts] | None = None,
         error_names: Names = PYTHON,
+        rates: Rates | None = None,
     ) -> None:
         self._listeners = listeners or Listeners()
         self._listened = self._listeners.any
@@ -107,7 +112,9 @@ class Executor:
         self._monotonic = clock.monotonic
         self._threads = threads or Threads()
         self._strays = strays or Strays()
-        self.plans = compile_plans(table, instances, tuning or {}, environment, self._threads)
+        self._rates = rates
+        protections = Protections(observer, clock.monotonic)
+        self.plans = compile_plans(table, instances, tuning or {}, environment, self._threads, protections=protections)
         self.cache = ResultCache(pool, ids, observer, cache_prefix)
         self._background = Background()
         self._locks = CallLocks(locks, observer, self._background)
@@ -150,6 +157,8 @@ class Executor:
             params, gated = await self._received(call, context), None
         if plan is None or call.refused is not None:
             raise call.refused or _not_found(call)
+        if plan.rate is not None:
+            await self._count(plan.rate, call)
         method = plan.method
         texts = self._languages.get(call.locale, ENGLISH)
         bound = method.bind(params, strict=call.strict, refuse_unknown=plan.refuse_unknown, texts=texts)
@@ -202,6 +211,14 @@ class Executor:
             return _done(plan.method, encoded)
         event = PostResponse(context, values, result)
         return _done(plan.method, encoded, after=partial(self._answered, call, plan, bound, event))
+
+    async def _count(self, rate: Rate, call: Call) -> None:
+        """Count a call of a method with a rate, if somebody counts."""
+        if self._rates is None:
+            return
+        if wait := await self._rates.hit("method", rate, call.group, call.method):
+            seconds = retry_after(wait)
+            raise TooManyRequests(Phrase("error.rate", method=call.method, seconds=seconds), retry_after=wait)
 
     async def _turn(self, call: Call, policy: CachePolicy, miss: Miss) -> Hit | Turn:
         if call.ignore_cache or miss is NOWHERE:

@@ -13,7 +13,7 @@ from math import isfinite
 from typing import Any
 
 from rpcgw.api import errors
-from rpcgw.api.errors import ApplicationError, InternalError, RpcError, ServerError
+from rpcgw.api.errors import ApplicationError, InternalError, NotNow, RpcError, ServerError, TooManyRequests
 from rpcgw.kernel.call import Failed
 from rpcgw.kernel.language import ENGLISH, worded
 from rpcgw.kernel.messages import Texts
@@ -70,6 +70,8 @@ _CLASSES: Mapping[int, type[RpcError]] = {
         errors.DataNotFound,
         errors.AsyncError,
         errors.BatchError,
+        errors.NotNow,
+        errors.TooManyRequests,
     )
 }
 _HUNDREDS: Mapping[int, type[RpcError]] = {
@@ -119,6 +121,11 @@ def _reserved(code: int) -> type[RpcError]:
     if kind is None:
         return InternalError
     return type(kind.__name__, (kind,), {"code": code, "__module__": kind.__module__, "__doc__": kind.__doc__})
+
+
+def not_now_status(error: NotNow) -> int:
+    """The HTTP status that says the same: who came too often is told so (RFC 6585), else the service is busy."""
+    return 429 if isinstance(error, TooManyRequests) else 503
 
 
 def render(error: RpcError, *, exposed: bool, names: Names = PYTHON, texts: Texts = ENGLISH) -> Failed:

@@ -29,6 +29,10 @@ _KINDS: Final = (
     errors.AsyncError,
     errors.BatchError,
     errors.ServerError,
+    errors.NotNow,
+    errors.Overloaded,
+    errors.CircuitOpen,
+    errors.TooManyRequests,
     errors.ApplicationError,
 )
 
@@ -37,6 +41,9 @@ PHRASES: Texts = {
     "error.no_method": 'The group "{group}" has no method "{method}" in version {version}',
     "error.no_version": 'The group "{group}" has no such version',
     "error.locked": "{method} is locked by another call",
+    "error.rate": "{method} is called too often; try again in {seconds} s",
+    "error.overloaded": "{method} has {running} calls running and {waiting} waiting; try again later",
+    "error.circuit": "{method} has failed too often and is not tried for {seconds} s",
     "error.deadline": "The call ran past its deadline of {seconds} s",
     "error.lock_store": "The call needs a lock, and the store of locks cannot be reached",
     "error.stuck": "Too many sync calls never ended; they are refused until the worker is replaced",

@@ -6,9 +6,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from rpcgw.api.marks import Lock
+from rpcgw.api.rates import Rate
 from rpcgw.kernel.cache import CachePolicy, cache_policy
 from rpcgw.kernel.invoke import Invoke, InvokeNoting, compile_invoke
 from rpcgw.kernel.method import Method
+from rpcgw.kernel.protection import Protections
 from rpcgw.kernel.relations import Drop, Relations, WarmUp
 from rpcgw.kernel.table import MethodTable
 from rpcgw.kernel.threads import Threads
@@ -36,12 +38,19 @@ class Plan:
     drops: tuple[Drop, ...]
     warms: tuple[WarmUp, ...]
     plain: bool
+    rate: Rate | None
     takes_context: bool
     resolving: bool
 
 
 def compile_plans(
-    table: MethodTable, instances: Mapping[type, object], tuning: Tunings, environment: str, threads: Threads
+    table: MethodTable,
+    instances: Mapping[type, object],
+    tuning: Tunings,
+    environment: str,
+    threads: Threads,
+    *,
+    protections: Protections,
 ) -> dict[PlanKey, Plan]:
     """The plan of every method in every group and version."""
     plans: dict[PlanKey, Plan] = {}
@@ -49,7 +58,7 @@ def compile_plans(
     for group, version, method in _methods(table):
         tuned = tuning.get((group, method.name), UNTUNED)
         function = getattr(instances[method.procedure], method.attribute)
-        running = compile_invoke(method, function, threads)
+        running = protections.around(method.name, tuned, compile_invoke(method, function, threads))
         caching = cache_policy(method, group, environment, tuned.cache_ttl, relations.tags(method))
         plans[group, version, method.name] = _plan(method, tuned, running, caching, relations)
     return plans
@@ -88,6 +97,7 @@ def _plan(
         drops=drops,
         warms=relations.warm_ups(method),
         plain=not (drops or caching or method.lock or method.content),
-        takes_context=bool(method.signature.contexts),
+        rate=tuned.rate,
+        takes_context=bool(method.signature.contexts) or tuned.breaker is not None,
         resolving=method.arguments.resolving,
     )

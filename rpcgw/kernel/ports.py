@@ -12,6 +12,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from rpcgw.api.rates import Rate
 from rpcgw.kernel.call import Call, Outcome
 
 
@@ -84,6 +85,17 @@ class Locks(Protocol):
 
     async def release(self, name: str, owner: str) -> None:
         """Let go; does nothing where the lock is no longer this owner's."""
+
+
+class Limiter(Protocol):
+    """Counts how often something happens; exact over the workers of a host, and over hosts where it is Redis."""
+
+    async def hit(self, rate: Rate, *key: str) -> float:
+        """Count one more for a key, if that is within the rate: 0.0, else the seconds until it would be.
+
+        Raises:
+            StoreError: Nobody can count now.
+        """
 
 
 class Revocations(Protocol):

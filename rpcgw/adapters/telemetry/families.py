@@ -88,6 +88,15 @@ SESSIONS_ACTIVE = Family(
 GUARD_REFUSALS = Family(
     "rpcgw_guard_refusals_total", COUNTER, "Requests refused before their body was read, by guard.", ("guard",)
 )
+LIMITED = Family(
+    "rpcgw_limited_total", COUNTER, "Requests and calls that came too often and were refused, by limit.", ("limit",)
+)
+LIMIT_ERRORS = Family(
+    "rpcgw_limit_errors_total", COUNTER, "Requests and calls that nobody could count, by limit.", ("limit",)
+)
+BREAKERS_OPENED = Family(
+    "rpcgw_breaker_openings_total", COUNTER, "How often a method failed so often that it is not tried.", ("method",)
+)
 JOBS = Family(
     "rpcgw_jobs_total",
     COUNTER,
@@ -135,6 +144,9 @@ FAMILIES: dict[str, Family] = {
         SESSIONS_ENDED,
         SESSIONS_EXPIRED,
         GUARD_REFUSALS,
+        LIMITED,
+        LIMIT_ERRORS,
+        BREAKERS_OPENED,
         JOBS,
         JOB_SECONDS,
         WEBHOOKS,

@@ -20,7 +20,7 @@ from rpcgw.adapters.telemetry.families import Family
 from rpcgw.adapters.telemetry.log import CURRENT, LEVELS, Log
 from rpcgw.adapters.telemetry.rendering import json_line
 from rpcgw.adapters.telemetry.slots import Histogram, Number, Slots
-from rpcgw.api.errors import Abandoned, AsyncError, DataNotFound, LockedError, RpcError
+from rpcgw.api.errors import Abandoned, AsyncError, DataNotFound, LockedError, NotNow, RpcError
 from rpcgw.config.settings import Audited
 from rpcgw.kernel.call import Call, Done, Failed, Outcome
 from rpcgw.protocol.trace import trace_id
@@ -82,6 +82,9 @@ REACTIONS: dict[str, Reaction] = {
     "session.expired": Reaction("debug", families.SESSIONS_EXPIRED),
     "session.store_error": Reaction("error"),
     "guard.refused": Reaction("warning", families.GUARD_REFUSALS, ("guard",)),
+    "limit.reached": Reaction("info", families.LIMITED, ("limit",)),
+    "limit.error": Reaction("error", families.LIMIT_ERRORS, ("limit",)),
+    "breaker.opened": Reaction("warning", families.BREAKERS_OPENED, ("method",)),
     "envelope.refused": Reaction("info"),
     "listener.error": Reaction("error"),
     "webhook.delivered": Reaction("info", families.WEBHOOKS, ("outcome",)),
@@ -305,6 +308,8 @@ def _outcome(failed: Failed) -> str:
         return "locked"
     if isinstance(error, Abandoned):
         return "cancelled"
+    if isinstance(error, NotNow):
+        return "limited"
     if isinstance(error, AsyncError):
         return "timeout"
     return "refused" if error.category in ("user", "security") or isinstance(error, DataNotFound) else "error"
@@ -312,7 +317,7 @@ def _outcome(failed: Failed) -> str:
 
 def _level(outcome: Outcome) -> str:
     assert isinstance(outcome, Failed), "only failures have levels of their own"
-    if isinstance(outcome.error, DataNotFound | Abandoned):
+    if isinstance(outcome.error, DataNotFound | Abandoned | NotNow):
         return "info"  # ordinary answers, whatever their category
     if isinstance(outcome.error, LockedError | AsyncError):
         return "warning"

@@ -1,7 +1,8 @@
 """JSON-RPC 2.0 answers: outcomes, faults and refusals -> bytes and replies. Pure.
 
 Members stand in the order id, result or error, jsonrpc. What a method makes of a call, failures included, is HTTP 200;
-only what never became a call has a status of its own: 400 for what is no JSON, and that of a refusal (401, 403, ...).
+only what never became a call has a status of its own: 400 for what is no JSON, that of a refusal (401, 403, ...), and
+429 or 503 with Retry-After for a single call that was not run because too much came.
 """
 
 from __future__ import annotations
@@ -9,13 +10,14 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Final
 
-from rpcgw.api.errors import MethodNotFound, ParseError, RpcError
+from rpcgw.api.errors import MethodNotFound, NotNow, ParseError, RpcError
 from rpcgw.exchange import HeaderFields, Rejected, Reply
 from rpcgw.kernel.call import Done, Outcome
 from rpcgw.kernel.codec import encode
-from rpcgw.kernel.failure import PYTHON, Names, error_of, render
+from rpcgw.kernel.failure import PYTHON, Names, error_of, not_now_status, render
 from rpcgw.kernel.language import ENGLISH
 from rpcgw.kernel.messages import Texts
+from rpcgw.kernel.rates import later
 from rpcgw.protocol.jsonrpc.envelope import Fault, Id
 
 JSON: Final[HeaderFields] = (("Content-Type", "application/json"),)
@@ -35,6 +37,16 @@ def answer_of(identifier: Id, outcome: Outcome) -> bytes:
 def fault_answer(fault: Fault, names: Names = PYTHON, texts: Texts = ENGLISH) -> bytes:
     """The answer to what could not be run; `names` are those of error classes, `texts` the client's language."""
     return _error(fault.id, _body(fault.error, names, texts))
+
+
+def answer_to(identifier: Id, outcome: Outcome) -> Reply:
+    """The reply to one call that came alone."""
+    body = answer_of(identifier, outcome)
+    if isinstance(outcome, Done):
+        return reply(body, outcome.after)
+    if not isinstance(outcome.error, NotNow):
+        return reply(body)
+    return Reply(not_now_status(outcome.error), body, JSON + later(outcome.error.retry_after))
 
 
 def reply(body: bytes, after: After | None = None) -> Reply:

@@ -13,10 +13,11 @@ from typing import Any, Final
 
 import msgspec
 
-from rpcgw.api.errors import CapabilityMissing, TokenInvalid, TokenNotSent
+from rpcgw.api.errors import CapabilityMissing, NotNow, TokenInvalid, TokenNotSent
 from rpcgw.exchange import HeaderFields, Rejected, Reply
 from rpcgw.kernel.call import Done, Failed
 from rpcgw.kernel.codec import encode
+from rpcgw.kernel.rates import later
 from rpcgw.protocol.mcp.blocks import degraded
 from rpcgw.protocol.mcp.endpoint import Endpoint
 from rpcgw.protocol.mcp.faults import INVALID_REQUEST, MISSING_CAPABILITY, Fault, Refused, RequestId
@@ -68,6 +69,7 @@ def outcome_of(
     """The answer to a `tools/call` that was run.
 
     A capability that the client lacks is an error of the protocol in the stateless era, and the tool's in a session.
+    What was not run because too much came is always one of the protocol: the tool had no part in it.
     """
     if isinstance(outcome, Done):
         if tool.method.content:
@@ -75,6 +77,9 @@ def outcome_of(
         return done(request_id, outcome, endpoint, revision.era)
     if isinstance(outcome.error, CapabilityMissing) and revision.era == "stateless":
         return Fault(MISSING_CAPABILITY, outcome.message, {"requiredCapabilities": outcome.error.required})
+    if isinstance(outcome.error, NotNow):
+        extra = outcome.error.extra
+        return Fault(outcome.code, outcome.message, extra, retry_after=outcome.error.retry_after)
     return failed(request_id, outcome.body(), endpoint, revision.era)
 
 
@@ -113,9 +118,9 @@ def reply(body: bytes, locale: str, after: After | None = None, headers: HeaderF
     return Reply(200, body, _spoken(locale) + headers, after)
 
 
-def refusal(refused: Refused, headers: HeaderFields = ()) -> Reply:
+def refusal(refused: Refused) -> Reply:
     """A refusal on its way."""
-    return Reply(refused.status, error(refused), JSON + headers)
+    return Reply(refused.status, error(refused), JSON + later(refused.retry_after))
 
 
 def accepted() -> Reply:

@@ -21,6 +21,8 @@ INTERNAL_ERROR: Final = -32603
 HEADER_MISMATCH: Final = -32020
 MISSING_CAPABILITY: Final = -32021
 UNSUPPORTED_VERSION: Final = -32022
+TOO_MANY_REQUESTS: Final = -32029
+NOT_NOW: Final = -32053
 
 _STATELESS_STATUS: Final = {
     PARSE_ERROR: 400,
@@ -31,16 +33,22 @@ _STATELESS_STATUS: Final = {
     HEADER_MISMATCH: 400,
     MISSING_CAPABILITY: 400,
     UNSUPPORTED_VERSION: 400,
+    TOO_MANY_REQUESTS: 429,
+    NOT_NOW: 503,
 }
 """HTTP statuses of errors in the stateless era (MCP 2026-07-28, Streamable HTTP; -32602 and -32603 follow the SDKs)."""
 
 
 class Fault(msgspec.Struct, frozen=True):
-    """What is wrong with a well-formed request, before anybody says how it travels. `data` None is not sent."""
+    """What is wrong with a well-formed request, before anybody says how it travels. `data` None is not sent.
+
+    `retry_after`: in how many seconds it is worth another try.
+    """
 
     code: int
     message: str
     data: object = None
+    retry_after: float | None = None
 
 
 class Refused(msgspec.Struct, frozen=True):
@@ -51,6 +59,7 @@ class Refused(msgspec.Struct, frozen=True):
     message: str
     data: object = None
     id: RequestId | None = None
+    retry_after: float | None = None
 
 
 def status_of(code: int, era: Era) -> int:
@@ -63,4 +72,4 @@ def status_of(code: int, era: Era) -> int:
 
 def refuse(fault: Fault, request_id: RequestId | None, era: Era) -> Refused:
     """A fault on its way to the client."""
-    return Refused(status_of(fault.code, era), fault.code, fault.message, fault.data, request_id)
+    return Refused(status_of(fault.code, era), fault.code, fault.message, fault.data, request_id, fault.retry_after)

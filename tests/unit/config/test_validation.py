@@ -9,8 +9,8 @@ import pytest
 from rpcgw.config.codes import CODES
 
 MCP = '"enabled", "instructions", "max_body_bytes", "session_ttl", "mcp_server_info", "groups"'
-ROOTS = '"imports", "parameters", "environment", "state_dir", "server", "routes", "plugins", "translations", "pools", "ufo_json_rpc", "ufo_mcp", "defaults", "groups", "methods", "jobs", "webmcp", "errors", "logging", "metrics", "http", "console", "cors"'
-TUNING = '"deadline", "unknown_params", "validation_errors", "lenient_arguments", "cache_ttl", "deprecated", "audit"'
+ROOTS = '"imports", "parameters", "environment", "state_dir", "server", "routes", "plugins", "translations", "pools", "limits", "ufo_json_rpc", "ufo_mcp", "defaults", "groups", "methods", "jobs", "webmcp", "errors", "logging", "metrics", "http", "console", "cors"'
+TUNING = '"deadline", "unknown_params", "validation_errors", "lenient_arguments", "cache_ttl", "deprecated", "audit", "limits", "concurrency", "breaker"'
 POOLS = "file:<directory>, memory: or redis://host:port/db"
 
 
@@ -69,7 +69,6 @@ CASES = [
     pytest.param("ufo_mcp: {mcp_server_info: {icons: [{src: ~}]}}", one('1:37: error[missing-option] "ufo_mcp.mcp_server_info.icons.0" needs the option "src".'), id="an icon with an empty address"),
     pytest.param("ufo_mcp: {mcp_server_info: {icons: [{src: '${NOPE}'}]}}", one("1:43: error[env-unset] The environment variable NOPE is not set. (set it, or write ${NOPE:-default})"), id="an unset variable is said once"),
     pytest.param("server: {workers: '${N:-x}'}", one('1:10: error[wrong-type] "server.workers" must be an integer, not this string.'), id="a variable's value is never shown"),
-    pytest.param("server: {tls: {}}", one('1:10: error[not-available] The option "server.tls": this version does not do it yet. (put a proxy before the daemon that ends TLS)'), id="TLS is not there yet"),
     pytest.param("groups: {a: {oauth: {}}}", one('1:14: error[not-available] The option "groups.a.oauth": this version does not do it yet. (use tokens)'), id="oauth is not there yet"),
     pytest.param("methods: {A.b: {scopes: [x]}}", one('1:17: error[not-available] The option "methods.A.b.scopes": this version does not do it yet. (put what needs more rights into a group of its own)'), id="scopes are not there yet"),
     pytest.param("ufo_json_rpc: {async: [{type: redis}]}", one('1:24: error[missing-option] "ufo_json_rpc.async.0" needs the option "config".'), id="a queue without its place"),

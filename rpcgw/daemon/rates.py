@@ -1,0 +1,87 @@
+"""Who counts rates in a process of the daemon, and what of a gateway is limited."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Final, Protocol
+
+from rpcgw.access.addresses import compile_proxies
+from rpcgw.access.limits import allowances
+from rpcgw.api.errors import ConfigError
+from rpcgw.api.problems import Place, Problem
+from rpcgw.endpoints.limited import Attempts, behind, rated
+from rpcgw.exchange import Entrance
+from rpcgw.gateway.model import Gateway
+from rpcgw.kernel.ports import Clock, Limiter, Observer
+from rpcgw.kernel.rates import Rates
+
+COUNTS: Final = "run/limits"
+"""Where in the state directory the workers of a host count together."""
+
+
+class _Closing(Limiter, Protocol):
+    async def close(self) -> None:
+        """Give back what it holds."""
+
+
+def preload(gateway: Gateway) -> None:
+    """Import what `open_rates` will need, where all workers share it."""
+    importlib.import_module(f"rpcgw.adapters.rates.{'redis' if gateway.settings.limits.pool else 'shared'}")
+
+
+@asynccontextmanager
+async def open_rates(gateway: Gateway, clock: Clock, observer: Observer) -> AsyncIterator[Rates]:
+    """Count where the settings say.
+
+    Raises:
+        ConfigError: The file to count in cannot be made.
+    """
+    settings = gateway.settings
+    limiter = _limiter(gateway, clock)
+    try:
+        yield Rates(limiter, observer, open_when_away=settings.limits.when_away == "open")
+    finally:
+        await limiter.close()
+
+
+def _limiter(gateway: Gateway, clock: Clock) -> _Closing:
+    settings = gateway.settings
+    if settings.limits.pool is not None:
+        from rpcgw.adapters.rates.redis import RedisLimiter  # noqa: PLC0415 -- imported where it is configured
+
+        return RedisLimiter(settings.pools[settings.limits.pool].url)
+    from rpcgw.adapters.rates.shared import SharedLimiter  # noqa: PLC0415 -- stdio and commands limit nothing
+
+    try:
+        return SharedLimiter(Path(settings.state_dir, COUNTS), clock.now)
+    except OSError as error:
+        place = settings.places.get("state_dir", Place(settings.source))
+        text = f"requests cannot be counted in {settings.state_dir}/{COUNTS}: {error.strerror}"
+        hint = "make the state directory one that this user may write to and that has room"
+        raise ConfigError([Problem(place, "state-dir", text, hint)]) from error
+
+
+class Limits:
+    """What is laid around a gateway's entrances: proxies, wrong tokens, rates. Without settings, nothing is."""
+
+    def __init__(self, gateway: Gateway, clock: Clock, rates: Rates | None) -> None:
+        server = gateway.settings.server
+        self._settings = gateway.settings
+        self._rates = rates
+        self._proxies = compile_proxies(server.trusted_proxies)
+        self._attempts = None
+        if rates is not None and server.failed_attempts is not None:
+            self._attempts = Attempts(server.failed_attempts, rates, clock)
+
+    def around(self, entrance: Entrance, group: str | None = None) -> Entrance:
+        """An entrance of a group within its limits, or one of no group."""
+        if self._attempts is not None:
+            entrance = self._attempts.watched(entrance)
+        if group is not None and self._rates is not None:
+            limits = self._settings.calls_of(group).limits
+            counted = allowances(limits.address, limits.token, limits.group)
+            entrance = rated(entrance, counted, self._rates, group)
+        return behind(entrance, self._proxies)

@@ -1,0 +1,118 @@
+"""Entrances within limits: the client's address behind proxies, wrong tokens, rates. Each is laid around an entrance.
+
+What is not configured is not laid around it, and costs nothing. Doors know nothing of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Final
+
+import msgspec
+
+from rpcgw.access.addresses import Proxies, counted_as, is_here
+from rpcgw.access.limits import Allowance, too_many
+from rpcgw.access.tokens import WRONG_TOKEN
+from rpcgw.api.context import Principal
+from rpcgw.api.rates import Rate
+from rpcgw.exchange import Entrance, Head, Inbound, Pending, Reply, Verdict, settled
+from rpcgw.kernel.ports import Clock
+from rpcgw.kernel.rates import Rates
+
+_ATTEMPTS: Final = "attempts"
+_MOST_BLOCKED: Final = 10_000
+
+
+def behind(entrance: Entrance, proxies: Proxies) -> Entrance:
+    """The entrance, told of the client's own address where a trusted proxy names it."""
+    if not proxies:
+        return entrance
+
+    def seen(head: Head) -> Head:
+        client = proxies.client_of(head)
+        return head if client == head.peer else msgspec.structs.replace(head, peer=client)
+
+    async def answer(principal: Principal, inbound: Inbound) -> Reply:
+        return await entrance.answer(principal, msgspec.structs.replace(inbound, head=seen(inbound.head)))
+
+    return replace(
+        entrance,
+        admit=lambda head: entrance.admit(seen(head)),
+        too_large=lambda head: entrance.too_large(seen(head)),
+        answer=answer,
+    )
+
+
+def rated(entrance: Entrance, allowances: Sequence[Allowance], rates: Rates, group: str) -> Entrance:
+    """The entrance, where each request that is let in has to be within every rate of its group."""
+    if not allowances:
+        return entrance
+
+    async def settle(verdict: Principal | Pending, head: Head) -> Principal | Reply:
+        who = await settled(verdict)
+        if isinstance(who, Reply):
+            return who
+        for each in allowances:
+            subject = each.subject(who, head)
+            if subject is None:
+                continue
+            if wait := await rates.hit(each.name, each.rate, group, subject):
+                return entrance.refuse(too_many(each.name, wait), head)
+        return who
+
+    def admit(head: Head) -> Verdict:
+        verdict = entrance.admit(head)
+        return verdict if isinstance(verdict, Reply) else Pending(partial(settle, verdict, head))
+
+    return replace(entrance, admit=admit)
+
+
+@dataclass(frozen=True, slots=True)
+class Attempts:
+    """Wrong tokens by address. A worker remembers whom it refuses; how many there were, all workers count together.
+
+    So a good client's request costs nothing, and a guesser has as many attempts as the rate says, and one more for each
+    further worker. This machine's own addresses are not counted: behind them a proxy may stand that nobody named.
+    """
+
+    rate: Rate
+    rates: Rates
+    clock: Clock
+    blocked: dict[str, float] = field(default_factory=dict)
+
+    def watched(self, entrance: Entrance) -> Entrance:
+        """The entrance, closed for a while to an address that has shown too many wrong tokens."""
+
+        def admit(head: Head) -> Verdict:
+            if self.blocked and (wait := self._wait(head)) > 0:
+                self.rates.observer.event("limit.reached", limit=_ATTEMPTS, key=counted_as(head.peer))
+                return entrance.refuse(too_many(_ATTEMPTS, wait), head)
+            verdict = entrance.admit(head)
+            if isinstance(verdict, Reply) and verdict.verdict is not None and verdict.verdict.guard == WRONG_TOKEN:
+                return verdict if is_here(head.peer) else Pending(partial(self._failed, entrance, head, verdict))
+            return verdict
+
+        return replace(entrance, admit=admit)
+
+    def _wait(self, head: Head) -> float:
+        """How many seconds this address is still refused."""
+        address = counted_as(head.peer)
+        until = self.blocked.get(address)
+        if until is None:
+            return 0.0
+        wait = until - self.clock.monotonic()
+        if wait <= 0:
+            del self.blocked[address]
+        return wait
+
+    async def _failed(self, entrance: Entrance, head: Head, refusal: Reply) -> Reply:
+        address = counted_as(head.peer)
+        wait = await self.rates.hit(_ATTEMPTS, self.rate, address)
+        if not wait:
+            return refusal
+        if len(self.blocked) >= _MOST_BLOCKED:
+            self.blocked.clear()
+        self.blocked[address] = self.clock.monotonic() + wait
+        return entrance.refuse(too_many(_ATTEMPTS, wait), head)

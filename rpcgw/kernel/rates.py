@@ -1,0 +1,65 @@
+"""Rates: who may do something how often, counted over all workers (and hosts, where the counts lie in Redis).
+
+The window slides: what was counted in the last whole window counts for the part of it that is less than one window ago.
+So no two windows meet at a border where twice as much would pass.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import floor
+from typing import Final
+
+from rpcgw.api.rates import Rate
+from rpcgw.kernel.ports import Limiter, Observer, StoreError
+
+AWAY_RETRY: Final = 5.0
+"""Seconds after which to try again where nobody can count and that is to mean no."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rates:
+    """Counts, and decides what it means that nobody can count: yes where `open_when_away`, else no."""
+
+    limiter: Limiter
+    observer: Observer
+    open_when_away: bool = True
+
+    async def hit(self, limit: str, rate: Rate, *key: str) -> float:
+        """Count one; 0.0 where it is within the rate, else how many seconds to wait. What is refused does not count.
+
+        Args:
+            limit: What the limit is called in metrics and logs: a name from the code, never a client's.
+            rate: How often it may happen.
+            key: Whose count it is. Keys of two limits must differ.
+        """
+        try:
+            wait = await self.limiter.hit(rate, limit, *key)
+        except StoreError as error:
+            self.observer.event("limit.error", limit=limit, reason=str(error))
+            return 0.0 if self.open_when_away else AWAY_RETRY
+        if wait:
+            self.observer.event("limit.reached", limit=limit, key="/".join(key), wait=round(wait, 3))
+        return wait
+
+
+def seconds_until_free(rate: Rate, previous: int, current: int, left: float) -> float:
+    """After how many seconds one more is within the rate, where none is now.
+
+    `previous` and `current` are the counts of the last whole window and of this one, `left` what is left of this one in
+    seconds. The weighted count, `previous * left / window + current`, has to fall below the amount.
+    """
+    window = rate.seconds
+    if current < rate.amount:
+        return max(left - (rate.amount - current) * window / previous, 0.0) if previous else 0.0
+    return left + window - min(rate.amount * window / current, window)
+
+
+def later(wait: float | None) -> tuple[tuple[str, str], ...]:
+    """`Retry-After` as a header field; nothing where nobody knows when."""
+    return () if wait is None else (("Retry-After", retry_after(wait)),)
+
+
+def retry_after(wait: float) -> str:
+    """A wait as `Retry-After` says it: whole seconds, enough of them (RFC 9110, section 10.2.3)."""
+    return str(floor(wait) + 1)
