@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import shutil
 import subprocess
 import sys
@@ -40,6 +41,24 @@ def suite(url: str, results: Path) -> subprocess.CompletedProcess[str]:
         timeout=TIMEOUT,
         check=False,
     )
+
+
+def released(url: str, results: Path) -> dict[str, bool]:
+    """Run the active suite of the release that npm calls the latest: which scenarios passed."""
+    node = ROOT / ".cache" / "bin" / "node"
+    script = ROOT / ".cache/node/node_modules/@modelcontextprotocol/conformance-0.1/dist/index.js"
+    target = url.replace("127.0.0.1", "localhost") + "/mcp"
+    done = subprocess.run(
+        [node, script, "server", "--url", target, "--suite", "active", "-o", results],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=TIMEOUT,
+        check=False,
+    )
+    _, _, summary = done.stdout.partition("=== SUMMARY ===")
+    return {name: mark == "✓" for mark, name in re.findall(r"^([✓✗]) ([\w-]+):", summary, re.MULTILINE)}
 
 
 def main() -> int:

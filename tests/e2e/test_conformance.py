@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conformance.run import served, suite
+from tests.conformance.run import released, served, suite
 
 LEAST = {"2026-07-28": 111, "2025-11-25": 54}
 """How many checks pass on each wire; the baselines say which others may fail."""
@@ -34,3 +34,40 @@ def test_no_check_is_lost(revision: str, said: tuple[int, str]) -> None:
     found = re.search(rf"^{revision}: (\d+) checks passed$", said[1], re.MULTILINE)
     assert found is not None, said[1]
     assert int(found[1]) >= LEAST[revision]
+
+
+OFFERED = {
+    "server-initialize",
+    "ping",
+    "tools-list",
+    "tools-call-simple-text",
+    "tools-call-image",
+    "tools-call-audio",
+    "tools-call-embedded-resource",
+    "tools-call-mixed-content",
+    "tools-call-error",
+    "tools-call-with-progress",
+    "server-sse-multiple-streams",
+    "dns-rebinding-protection",
+}
+"""The scenarios of the released suite that ask for nothing but tools."""
+
+NOT_OFFERED = (
+    "logging-",
+    "completion-",
+    "tools-call-with-logging",
+    "tools-call-sampling",
+    "tools-call-elicitation",
+    "elicitation-",
+    "resources-",
+    "prompts-",
+)
+"""How the names of the others begin: what a server that offers tools only does not do."""
+
+
+def test_the_released_suite(tmp_path: Path) -> None:
+    """A-MCP-46: of the active suite of 0.1.16 every scenario for tools passes, and nothing else is in it."""
+    with served() as running:
+        passed = released(running.url, tmp_path)
+    assert {name for name, fine in passed.items() if fine} == OFFERED
+    assert [name for name, fine in passed.items() if not fine and not name.startswith(NOT_OFFERED)] == []
