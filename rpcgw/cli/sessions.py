@@ -17,7 +17,7 @@ from rpcgw.cli.show import records
 from rpcgw.config.settings import Settings
 from rpcgw.daemon.revocations import REVOCATIONS, SharedRevocations
 from rpcgw.kernel.ports import Pool
-from rpcgw.protocol.mcp.sessions import Session, key, unpacked
+from rpcgw.protocol.mcp.sessions import Session, index, key, unpacked
 
 SHOWN = 12
 """How much of an id is shown: enough to name a session by, too little to use it."""
@@ -72,6 +72,7 @@ async def _end(settings: Settings, beginning: str) -> Found:
     async with kept(settings) as pool:
         chosen = _chosen(await _found(pool), beginning)
         await pool.delete(key(chosen.session.group, chosen.id))
+        await pool.strike(index(chosen.session.group), chosen.id)
     _revoke(settings)
     return chosen
 

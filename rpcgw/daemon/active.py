@@ -1,29 +1,30 @@
-"""How many MCP sessions live: counted in the pool when somebody scrapes, since no process sees them all."""
+"""How many MCP sessions live: asked of the pool's index when somebody scrapes, since no process sees them all."""
 
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
+from collections.abc import Collection
 from dataclasses import replace
 from typing import Final
 
 from rpcgw.adapters.telemetry.collector import rendered
 from rpcgw.adapters.telemetry.families import SESSIONS_ACTIVE
 from rpcgw.daemon.compiled import Scrape
-from rpcgw.kernel.ports import Clock, Pool, StoreError
+from rpcgw.endpoints.census import Census
+from rpcgw.kernel.ports import Clock, StoreError
 
-_PREFIX: Final = "ufo_mcp_"
-_KEPT: Final = 10.0
-"""Seconds for which a count is good: counting looks at every key of the pool."""
+_KEPT: Final = 1.0
+"""Seconds for which a count is good."""
 _PATIENCE: Final = 2.0
 """Seconds that a scrape waits for a count; it is left out of one that would wait longer."""
 
 
 class ActiveSessions:
-    """The gauge `rpcgw_sessions_active`, by group."""
+    """The gauge `rpcgw_sessions_active`, by group; asking also finds out which sessions have expired."""
 
-    def __init__(self, pool: Pool, clock: Clock) -> None:
-        self._pool = pool
+    def __init__(self, census: Census, groups: Collection[str], clock: Clock) -> None:
+        self._census = census
+        self._groups = sorted(groups)
         self._clock = clock
         self._text = b""
         self._until = 0.0
@@ -35,7 +36,8 @@ class ActiveSessions:
         read = scrape.read
 
         async def both() -> bytes:
-            return await read() + await self._read()
+            active = await self._read()  # first: it counts what has expired
+            return await read() + active
 
         return replace(scrape, read=both)
 
@@ -43,10 +45,9 @@ class ActiveSessions:
         if self._clock.monotonic() >= self._until:
             try:
                 async with asyncio.timeout(_PATIENCE):
-                    keys = await self._pool.keys(_PREFIX)
+                    counts = {group: await self._census.count(group) for group in self._groups}
             except (StoreError, TimeoutError):
                 return b""
-            groups = Counter(key.removeprefix(_PREFIX).rpartition("_")[0] for key in keys)
-            self._text = rendered(SESSIONS_ACTIVE, {(group,): count for group, count in groups.items()})
+            self._text = rendered(SESSIONS_ACTIVE, {(group,): count for group, count in counts.items()})
             self._until = self._clock.monotonic() + _KEPT
         return self._text

@@ -27,6 +27,7 @@ from rpcgw.daemon.runtime import HOST_CLOCK, Runtime, open_runtime
 from rpcgw.daemon.telemetry import WorkerTelemetry, metrics_directory, worker_telemetry
 from rpcgw.endpoints import console, documents, mcp, postman, rpc
 from rpcgw.endpoints.cancellations import Cancellations, Marks
+from rpcgw.endpoints.census import Census
 from rpcgw.endpoints.deferred import Deferral
 from rpcgw.endpoints.sessions import Sessions
 from rpcgw.exchange import Entrance
@@ -115,10 +116,15 @@ class Generation:
                     report=told.observer.event,
                     parts=readiness.parts,
                     traffic=told.traffic,
-                    scrape=ActiveSessions(runtime.pool, runtime.clock).beside(told.scrape),
+                    scrape=_active_sessions(runtime).beside(told.scrape),
                     reopen=told.logs.reopen,
                     reloaded=partial(_reloaded, told, readiness),
                 )
+
+
+def _active_sessions(runtime: Runtime) -> ActiveSessions:
+    groups = {route.endpoint.group for route in runtime.gateway.mcp}
+    return ActiveSessions(Census(runtime.pool, runtime.clock, runtime.observer), groups, runtime.clock)
 
 
 def _revocations(gateway: Gateway) -> SharedRevocations:

@@ -13,6 +13,7 @@ from typing import Final
 import msgspec
 
 from rpcgw.api.context import Principal
+from rpcgw.endpoints.census import Census
 from rpcgw.kernel.ports import Clock, Ids, Observer, Pool, Revocations, StoreError
 from rpcgw.protocol.mcp import Endpoint, sessions
 from rpcgw.protocol.mcp.revisions import Revision
@@ -41,12 +42,11 @@ class LocalRevocations:
 
 
 class _Memory(msgspec.Struct, frozen=True):
-    """What a worker knows of a session: until when, since which state of the revocations, when it was last written."""
+    """What a worker knows of a session: until when, and since which state of the revocations."""
 
     session: Session
     until: float
     state: int
-    written: float
 
 
 class Sessions:
@@ -68,6 +68,7 @@ class Sessions:
         self._observer = observer
         self._revocations = revocations
         self._most = memory
+        self._census = Census(pool, clock, observer)
         self._memories: OrderedDict[str, _Memory] = OrderedDict()
 
     async def begin(
@@ -77,10 +78,10 @@ class Sessions:
         session_id = self._ids.token()
         session = sessions.made(endpoint, principal, revision, self._clock.now(), capabilities)
         key, ttl = sessions.key(endpoint.group, session_id), endpoint.limits.session_ttl
-        state = self._revocations.current()
+        state, asked = self._revocations.current(), self._clock.monotonic()
         await self._pool.set(key, sessions.packed(session), ttl)
-        now = self._clock.monotonic()
-        self._remember(key, session, state, now, ttl)
+        self._remember(key, _Memory(session, asked + min(REMEMBERED, ttl), state))
+        await self._census.enlist(endpoint.group, session_id, ttl)
         self._observer.event("session.created", group=endpoint.group, revision=revision.name)
         return session_id
 
@@ -96,19 +97,21 @@ class Sessions:
         if not sessions.is_plausible(session_id):
             return None
         key, ttl = sessions.key(endpoint.group, session_id), endpoint.limits.session_ttl
-        state = self._revocations.current()
-        session = await self._owned(key, endpoint, principal)
-        if session is None:
+        # Trusted from before the pool was asked: what ended since is served no longer than `REMEMBERED` seconds.
+        state, asked = self._revocations.current(), self._clock.monotonic()
+        owned = await self._owned(key, endpoint, principal)
+        if owned is None:
             return None
-        now = self._clock.monotonic()
-        written = self._last_written(key, session, now)
-        if sessions.slide_due(ttl, now - written):
-            prolonged = await self._prolong(key, ttl, written, now)
+        session, left = owned
+        if sessions.slide_due(ttl, ttl - left):
+            prolonged = await self._prolong(key, ttl, left)
             if prolonged is None:
                 self._memories.pop(key, None)
                 return None
-            written = prolonged
-        self._remember(key, session, state, written, ttl)
+            if prolonged > left:
+                await self._census.enlist(endpoint.group, session_id, ttl)
+            left = prolonged
+        self._remember(key, _Memory(session, asked + min(REMEMBERED, left), state))
         return session
 
     async def end(self, endpoint: Endpoint, principal: Principal, session_id: str) -> bool:
@@ -121,39 +124,34 @@ class Sessions:
         ended = await self._pool.delete(key)
         self._revocations.advance()
         self._memories.pop(key, None)
+        await self._census.strike(endpoint.group, session_id)
         if ended:
             self._observer.event("session.ended", group=endpoint.group)
         return ended
 
-    async def _owned(self, key: str, endpoint: Endpoint, principal: Principal) -> Session | None:
-        value = await self._pool.get(key)
-        if value is None:
-            self._observer.event("session.expired", group=endpoint.group)
-        session = None if value is None else sessions.unpacked(value)
-        if session is None or not sessions.belongs(session, endpoint, principal):
+    async def _owned(self, key: str, endpoint: Endpoint, principal: Principal) -> tuple[Session, float] | None:
+        """The caller's session, and the seconds that it still lives: the pool knows it, whoever prolonged it last."""
+        found = await self._pool.look(key)
+        session = None if found is None else sessions.unpacked(found[0])
+        if found is None or session is None or not sessions.belongs(session, endpoint, principal):
             self._memories.pop(key, None)
+            self._observer.event("session.refused", group=endpoint.group)
             return None
-        return session
+        return session, found[1]
 
-    async def _prolong(self, key: str, ttl: float, written: float, now: float) -> float | None:
-        """Let a session live on: when it was last written, or None where it has ended.
+    async def _prolong(self, key: str, ttl: float, left: float) -> float | None:
+        """Let a session live on: the seconds that it has then, or None where it has ended.
 
         A store that cannot write now must not end a session that it still has.
         """
         try:
-            return now if await self._pool.touch(key, ttl) else None
+            return ttl if await self._pool.touch(key, ttl) else None
         except StoreError as error:
             self._observer.event("session.store_error", operation="touch", reason=str(error))
-            return written
+            return left
 
-    def _last_written(self, key: str, session: Session, now: float) -> float:
-        """When the session's life was last prolonged, as far as this worker knows; it was at least when it began."""
-        memory = self._memories.get(key)
-        return now - max(0.0, self._clock.now() - session.created) if memory is None else memory.written
-
-    def _remember(self, key: str, session: Session, state: int, written: float, ttl: float) -> None:
+    def _remember(self, key: str, memory: _Memory) -> None:
         self._memories.pop(key, None)
         while len(self._memories) >= self._most:
             self._memories.popitem(last=False)
-        until = min(self._clock.monotonic() + REMEMBERED, written + ttl)
-        self._memories[key] = _Memory(session, until, state, written)
+        self._memories[key] = memory

@@ -46,6 +46,9 @@ class Pool(Protocol):
     async def get_many(self, keys: Sequence[str]) -> list[bytes | None]:
         """The values of several keys in their order, as `get` has them; one round trip where a store is far away."""
 
+    async def look(self, key: str) -> tuple[bytes, float] | None:
+        """The value as `get` has it, and the seconds that it still lives; one round trip."""
+
     async def set(self, key: str, value: bytes, ttl: float) -> None:
         """Keep a value for `ttl` seconds; atomic: a reader sees the old value or the new one."""
 
@@ -66,6 +69,18 @@ class Pool(Protocol):
 
     async def keys(self, prefix: str) -> list[str]:
         """The keys that begin so and have not expired; for invalidation and commands, not for the hot path."""
+
+    async def enlist(self, index: str, member: str, ttl: float) -> None:
+        """Note in an index that a member lives `ttl` seconds from now, or lives on so long."""
+
+    async def strike(self, index: str, member: str) -> None:
+        """Take a member out of an index; one that is not there is out already."""
+
+    async def census(self, index: str) -> tuple[int, int]:
+        """How many members of an index live, and of how many the time was over since somebody last asked.
+
+        Those are gone from the index: over all processes (and hosts) each of them is told once.
+        """
 
     async def ping(self) -> None:
         """Raise `StoreError` where the store cannot be reached."""

@@ -20,6 +20,7 @@ from tests.support.http import Answer, Client, exchange
 
 COUNT = 200
 PATH = "/mcp"
+BRIEF = "/brief"
 PLUGIN = """
 import os
 
@@ -40,17 +41,19 @@ OPEN: dict[str, Any] = {"security": {"protected_api": False}}
 PARAMS = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
 
 
-def ask(connection: http.client.HTTPConnection, method: str, params: dict[str, Any], session: str | None) -> Answer:
+def ask(
+    connection: http.client.HTTPConnection, method: str, params: dict[str, Any], session: str | None, path: str = PATH
+) -> Answer:
     """Send one request of the session era on an open connection."""
     body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
     held = {} if session is None else {"Mcp-Session-Id": session}
-    return exchange(connection, "POST", PATH, body, {"Content-Type": "application/json", **held})
+    return exchange(connection, "POST", path, body, {"Content-Type": "application/json", **held})
 
 
-def begin(client: Client) -> str:
+def begin(client: Client, path: str = PATH) -> str:
     """Begin a session on a connection of its own, which any worker may take."""
     with closing(client.connect()) as connection:
-        session = ask(connection, "initialize", PARAMS, None).header("Mcp-Session-Id")
+        session = ask(connection, "initialize", PARAMS, None, path).header("Mcp-Session-Id")
     assert session is not None
     return session
 
@@ -64,10 +67,10 @@ def server_of(client: Client, session: str) -> int:
     return found
 
 
-def is_served(client: Client, session: str) -> bool:
+def is_served(client: Client, session: str, path: str = PATH) -> bool:
     """Whether a session is known."""
     with closing(client.connect()) as connection:
-        status = ask(connection, "ping", {}, session).status
+        status = ask(connection, "ping", {}, session, path).status
     assert status in {200, 404}
     return status == 200
 
@@ -165,8 +168,10 @@ def test_two_hosts_and_one_redis_lose_no_session(hosts: tuple[Path, Path]) -> No
 
 
 def test_what_is_counted_of_sessions() -> None:
-    """Created, ended, and refused because they are gone; requests that allocate nothing are not counted as sessions."""
-    with daemon(config={"ufo_json_rpc": OPEN}, routes=ROUTES, plugins={"shop.py": PLUGIN}) as running:
+    """Created, ended, expired unused, and those that live: each by itself; refusing an id that is unknown is none."""
+    config = {"ufo_json_rpc": OPEN, "ufo_mcp": {"session_ttl": 3600, "groups": {"general": {"session_ttl": 1}}}}
+    routes = {**ROUTES, "brief": {"resource": "mcp", "prefix": BRIEF}}
+    with daemon(config=config, routes=routes, plugins={"shop.py": PLUGIN}) as running:
         kept, ended = begin(running), begin(running)
         end(running, ended)
         assert [is_served(running, session) for session in (kept, ended)] == [True, False]
@@ -175,8 +180,11 @@ def test_what_is_counted_of_sessions() -> None:
         end(running, "x" * 32)
         with closing(running.connect()) as connection:
             ask(connection, "initialize", {}, None)
+        brief = [begin(running, BRIEF) for _ in range(3)]
+        wait_until(lambda: not is_served(running, brief[2], BRIEF), 20, lambda: "sessions do not expire")
+        wait_until(lambda: metric(running, "rpcgw_sessions_expired_total") == 3, 20, lambda: "expiry is not counted")
         names = ("created_total", "ended_total", "expired_total", "active")
-        assert [metric(running, f"rpcgw_sessions_{name}") for name in names] == [2, 1, 2, 1]
+        assert [metric(running, f"rpcgw_sessions_{name}") for name in names] == [5, 1, 3, 1]
 
 
 def test_a_session_in_use_does_not_expire() -> None:

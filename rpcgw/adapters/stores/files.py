@@ -18,6 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import TypeVar
 
+from rpcgw.adapters.stores.fileindex import FileIndex
 from rpcgw.adapters.stores.shelf import Shelf
 from rpcgw.kernel.ports import StoreError
 
@@ -36,7 +37,9 @@ class FilePool:
     """
 
     def __init__(self, directory: str, now: Callable[[], float] = time.time, patience: float = 2.0) -> None:
+        self._now = now
         self._shelf = Shelf(directory, now, patience)
+        self._index = FileIndex(f"{directory}/index", now)
         self._threads = ThreadPoolExecutor(_THREADS, "rpcgw-files")
         self._writes = itertools.count(1)
         self._walk: Iterator[str] = iter(())
@@ -47,6 +50,12 @@ class FilePool:
         with _store_errors():
             entry = self._shelf.get(key)
         return None if entry is None else entry.value
+
+    async def look(self, key: str) -> tuple[bytes, float] | None:
+        """The value and the seconds that it still lives."""
+        with _store_errors():
+            entry = self._shelf.get(key)
+        return None if entry is None else (entry.value, entry.expiry - self._now())
 
     async def get_many(self, keys: Sequence[str]) -> list[bytes | None]:
         """The values of several keys."""
@@ -81,6 +90,18 @@ class FilePool:
     async def keys(self, prefix: str) -> list[str]:
         """The keys that begin so and have not expired; reads every file."""
         return await self._threaded(lambda: self._shelf.keys(prefix))
+
+    async def enlist(self, index: str, member: str, ttl: float) -> None:
+        """Note in an index that a member lives `ttl` seconds from now."""
+        await self._threaded(lambda: self._index.enlist(index, member, ttl))
+
+    async def strike(self, index: str, member: str) -> None:
+        """Take a member out of an index."""
+        await self._threaded(lambda: self._index.strike(index, member))
+
+    async def census(self, index: str) -> tuple[int, int]:
+        """How many members live, and how many ceased to; some two microseconds a member, in a thread."""
+        return await self._threaded(lambda: self._index.census(index))
 
     async def ping(self) -> None:
         """Raise `StoreError` where the directory cannot be written to."""

@@ -25,11 +25,17 @@ class MemoryPool:
         self._entries: dict[str, tuple[bytes, float]] = {}
         # When an entry may be dropped, earliest first. An entry touched since is pushed anew when its old time comes.
         self._expiries: list[tuple[float, str]] = []
+        self._indexes: dict[str, dict[str, float]] = {}
 
     async def get(self, key: str) -> bytes | None:
         """The value, or None where there is none or it has expired."""
         entry = self._live(key)
         return None if entry is None else entry[0]
+
+    async def look(self, key: str) -> tuple[bytes, float] | None:
+        """The value and the seconds that it still lives."""
+        entry = self._live(key)
+        return None if entry is None else (entry[0], entry[1] - self._now())
 
     async def get_many(self, keys: Sequence[str]) -> list[bytes | None]:
         """The values of several keys."""
@@ -75,6 +81,21 @@ class MemoryPool:
         now = self._now()
         return [key for key, (_, expiry) in self._entries.items() if expiry > now and key.startswith(prefix)]
 
+    async def enlist(self, index: str, member: str, ttl: float) -> None:
+        """Note in an index that a member lives `ttl` seconds from now."""
+        self._indexes.setdefault(index, {})[member] = self._now() + ttl
+
+    async def strike(self, index: str, member: str) -> None:
+        """Take a member out of an index."""
+        self._indexes.get(index, {}).pop(member, None)
+
+    async def census(self, index: str) -> tuple[int, int]:
+        """How many members live, and how many ceased to since somebody last asked."""
+        now, members = self._now(), self._indexes.get(index, {})
+        living = {member: end for member, end in members.items() if end > now}
+        self._indexes[index] = living
+        return len(living), len(members) - len(living)
+
     async def ping(self) -> None:
         """Memory is always there."""
 
@@ -83,6 +104,7 @@ class MemoryPool:
         for key in list(self._entries):
             self._drop(key)
         self._expiries.clear()
+        self._indexes.clear()
 
     def _live(self, key: str) -> tuple[bytes, float] | None:
         entry = self._entries.get(key)

@@ -16,6 +16,17 @@ from rpcgw.adapters.redis.server import RedisServer
 
 _DELETE_IF = "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0"
 _TOUCH_IF = "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('PEXPIRE', KEYS[1], ARGV[2]) end return 0"
+_LOOK = "local v = redis.call('GET', KEYS[1]) return v and {v, redis.call('PTTL', KEYS[1])}"
+_NOW = "local t = redis.call('TIME') local now = t[1] * 1000 + math.floor(t[2] / 1000) "
+# An index that nobody has touched for a day after its last member's end is nobody's any more.
+_ENLIST = _NOW + (
+    "redis.call('ZADD', KEYS[1], now + ARGV[2], ARGV[1]) "
+    "local rest = ARGV[2] + 86400000 "
+    "if redis.call('PTTL', KEYS[1]) < rest then redis.call('PEXPIRE', KEYS[1], rest) end"
+)
+_CENSUS = _NOW + (
+    "local lapsed = redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now) return {redis.call('ZCARD', KEYS[1]), lapsed}"
+)
 _GLOB = str.maketrans({character: f"\\{character}" for character in "*?[]^\\"})
 
 
@@ -38,6 +49,11 @@ class RedisPool:
     async def get_many(self, keys: Sequence[str]) -> list[bytes | None]:
         """The values of several keys, in one round trip."""
         return cast("list[bytes | None]", await self._server.ask(lambda redis: _values(redis, keys)))
+
+    async def look(self, key: str) -> tuple[bytes, float] | None:
+        """The value and the seconds that it still lives."""
+        found = await self._run(_LOOK, key)
+        return None if found is None else (found[0], found[1] / 1000)
 
     async def set(self, key: str, value: bytes, ttl: float) -> None:
         """Keep a value for `ttl` seconds."""
@@ -75,6 +91,19 @@ class RedisPool:
                 found.update(page)
         return [key.decode("utf-8", "surrogateescape") for key in found]
 
+    async def enlist(self, index: str, member: str, ttl: float) -> None:
+        """Note in an index that a member lives `ttl` seconds from now, by the server's clock."""
+        await self._run(_ENLIST, index, member, _millis(ttl))
+
+    async def strike(self, index: str, member: str) -> None:
+        """Take a member out of an index."""
+        await self._server.ask(lambda redis: redis.zrem(index, member))
+
+    async def census(self, index: str) -> tuple[int, int]:
+        """How many members live, and how many ceased to; takes no longer for those that live."""
+        living, lapsed = await self._run(_CENSUS, index)
+        return living, lapsed
+
     async def ping(self) -> None:
         """Raise `StoreError` where Redis does not answer; of a Cluster, where a master does not."""
         await self._server.ask(_ping)
@@ -84,8 +113,11 @@ class RedisPool:
         await self._server.close()
 
     async def _script(self, script: str, key: str, *arguments: bytes | int) -> bool:
+        return bool(await self._run(script, key, *arguments))
+
+    async def _run(self, script: str, key: str, *arguments: str | bytes | int) -> Any:
         # EVAL, not EVALSHA: the scripts are as short as their hash is long, and a restarted Redis knows no hashes.
-        return bool(await self._server.ask(lambda redis: redis.eval(script, 1, key, *cast("tuple[str]", arguments))))
+        return await self._server.ask(lambda redis: redis.eval(script, 1, key, *cast("tuple[str]", arguments)))
 
 
 def _values(redis: Client, keys: Sequence[str]) -> Awaitable[Any]:

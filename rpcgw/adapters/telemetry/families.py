@@ -80,10 +80,10 @@ LOCKS_LOST = Family("rpcgw_locks_lost_total", COUNTER, "Locks that were no longe
 SESSIONS_CREATED = Family("rpcgw_sessions_created_total", COUNTER, "MCP sessions opened.")
 SESSIONS_ENDED = Family("rpcgw_sessions_ended_total", COUNTER, "MCP sessions closed by their client.")
 SESSIONS_EXPIRED = Family(
-    "rpcgw_sessions_expired_total", COUNTER, "Requests refused because their MCP session has expired, or never was."
+    "rpcgw_sessions_expired_total", COUNTER, "MCP sessions whose time was over before their client ended them."
 )
 SESSIONS_ACTIVE = Family(
-    "rpcgw_sessions_active", LEVEL, "MCP sessions in the pool that have not expired, by whatever host.", ("group",)
+    "rpcgw_sessions_active", LEVEL, "MCP sessions that live, whichever host made them.", ("group",)
 )
 GUARD_REFUSALS = Family(
     "rpcgw_guard_refusals_total", COUNTER, "Requests refused before their body was read, by guard.", ("guard",)

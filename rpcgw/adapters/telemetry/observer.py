@@ -80,6 +80,7 @@ REACTIONS: dict[str, Reaction] = {
     "session.created": Reaction("debug", families.SESSIONS_CREATED),
     "session.ended": Reaction("debug", families.SESSIONS_ENDED),
     "session.expired": Reaction("debug", families.SESSIONS_EXPIRED),
+    "session.refused": Reaction("debug"),
     "session.store_error": Reaction("error"),
     "guard.refused": Reaction("warning", families.GUARD_REFUSALS, ("guard",)),
     "limit.reached": Reaction("info", families.LIMITED, ("limit",)),
@@ -198,7 +199,8 @@ class Telemetry:
     def event(self, name: str, /, **fields: Any) -> None:
         """Count it and log it, as `REACTIONS` says; of one name so many lines a second, then their number.
 
-        A field `level` sets the level of a name without reaction; an exception in `error` brings its traceback along.
+        `count` says how many there were, `level` sets the level of a name without reaction; an exception in `error`
+        brings its traceback along.
         """
         level = fields.pop("level", "info")
         if isinstance(error := fields.get("error"), BaseException):
@@ -208,7 +210,7 @@ class Telemetry:
             level = reaction.level
             if reaction.family is not None:
                 labels = [fields.get(label) or _missing(label, fields) for label in reaction.labels]
-                self._count(reaction.family, labels)
+                self._count(reaction.family, labels, float(fields.get("count", 1)))
                 if reaction.seconds is not None:
                     own = map(str, labels[: len(reaction.seconds.labels)])
                     self._slots.histogram(reaction.seconds, *own).observe(float(fields["seconds"]))
@@ -217,14 +219,14 @@ class Telemetry:
         if LEVELS.get(level, 0) >= self._log.level and (suppressed := self._throttle.allows(name)) is not None:
             self._log.write(name, level, **fields, **({"suppressed": suppressed} if suppressed else {}))
 
-    def _count(self, family: Family, labels: list[object]) -> None:
+    def _count(self, family: Family, labels: list[object], amount: float) -> None:
         key = (family.name, *labels)
         known = self._counted.get(key)
         if known is None:
             known = self._slots.number(family, *map(str, labels))
             if len(self._counted) < family.limit:
                 self._counted[key] = known
-        known.add()
+        known.add(amount)
 
     def _named(self, outcome: Outcome) -> str:
         if isinstance(outcome, Done):

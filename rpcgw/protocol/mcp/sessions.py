@@ -43,6 +43,11 @@ def key(group: str, session_id: str) -> str:
     return f"ufo_mcp_{group}_{session_id}"
 
 
+def index(group: str) -> str:
+    """Where the pool notes which sessions of a group live."""
+    return f"rpcgw_sessions_{group}"
+
+
 def is_plausible(session_id: str) -> bool:
     """Whether an id can be one of ours at all; nothing else reaches a store."""
     return _PLAUSIBLE.fullmatch(session_id) is not None

@@ -10,6 +10,7 @@ import pytest
 from rpcgw.adapters.stores.memory import MemoryPool
 from rpcgw.api.context import ANONYMOUS, Principal
 from rpcgw.endpoints import sessions as kept
+from rpcgw.endpoints.census import Census
 from rpcgw.endpoints.sessions import LocalRevocations, Sessions
 from rpcgw.kernel.ports import StoreError
 from rpcgw.protocol.mcp import Limits
@@ -25,13 +26,14 @@ class Counted:
     def __init__(self, clock: Clock) -> None:
         self.asked: list[str] = []
         self.full = False
+        self.unlisted = False
         self.meanwhile: Callable[[], Awaitable[None]] | None = None
         self._pool = MemoryPool(now=clock.monotonic)
 
     def __getattr__(self, name: str) -> Any:
         async def ask(*args: Any) -> Any:
             self.asked.append(name)
-            if self.full and name in ("set", "touch"):
+            if (self.full and name in ("set", "touch")) or (self.unlisted and name == "enlist"):
                 raise StoreError("no space left")
             answer = await getattr(self._pool, name)(*args)
             if (meanwhile := self.meanwhile) is not None:
@@ -75,11 +77,11 @@ async def test_a_session_is_remembered_for_a_second() -> None:
     session = await begin(place)
     for _ in range(50):
         assert await serves(place, session)
-    assert pool.count("get") == 0
+    assert pool.count("look") == 0
     place.clock.time += kept.REMEMBERED
     for _ in range(50):
         assert await serves(place, session)
-    assert pool.count("get") == 1
+    assert pool.count("look") == 1
 
 
 async def test_a_session_in_use_lives_on_by_one_write_per_tenth_of_its_time() -> None:
@@ -91,6 +93,18 @@ async def test_a_session_in_use_lives_on_by_one_write_per_tenth_of_its_time() ->
         assert await serves(place, session)
     assert pool.count("touch") == 30
     assert pool.count("set") == 1
+
+
+async def test_several_workers_write_no_more_than_one() -> None:
+    """The tenth is the session's, not each worker's: the pool tells when a session was prolonged, by whomever."""
+    one, pool = worker()
+    workers = [one, worker(beside=one)[0], worker(beside=one)[0], worker(beside=one)[0]]
+    session = await begin(one)
+    for _ in range(300):
+        one.clock.time += 1
+        for each in workers:
+            assert await serves(each, session)
+    assert pool.count("touch") == 30
 
 
 async def test_a_session_that_nobody_uses_expires() -> None:
@@ -135,6 +149,23 @@ async def test_after_delete_no_worker_of_the_host_serves_the_session() -> None:
     assert await one.services.sessions.end(one.endpoint, ANONYMOUS, session)
     assert not await serves(two, session)
     assert not await serves(one, session)
+
+
+async def test_a_slow_pool_does_not_prolong_what_is_remembered() -> None:
+    """The second begins when the pool is asked: what ended while it took its time is served no longer for that."""
+    one, pool = worker()
+    other, _ = worker(beside=one)
+    session = await begin(one)
+
+    async def meanwhile() -> None:
+        await one.services.sessions.end(one.endpoint, ANONYMOUS, session)
+        one.clock.time += 0.9
+
+    pool.meanwhile = meanwhile
+    assert await other.services.sessions.find(other.endpoint, ANONYMOUS, session)
+    assert await serves(other, session)
+    one.clock.time += 0.1
+    assert not await serves(other, session)
 
 
 async def test_another_host_serves_an_ended_session_for_a_second_at_most() -> None:
@@ -228,3 +259,47 @@ async def test_sessions_are_told_to_the_observer() -> None:
     await place.services.sessions.end(place.endpoint, ANONYMOUS, session)
     await place.services.sessions.end(place.endpoint, ANONYMOUS, session)
     assert [len(place.observer.named(name)) for name in ("session.created", "session.ended")] == [1, 1]
+
+
+async def test_what_has_expired_is_told_once() -> None:
+    """Whoever counts first tells which sessions ended unused; those that live on or were ended are none of them."""
+    one, pool = worker()
+    ended, unused, used = [await begin(one) for _ in range(3)]
+    await one.services.sessions.end(one.endpoint, ANONYMOUS, ended)
+    one.clock.time += TTL / 2
+    assert await serves(one, used)
+    one.clock.time += TTL / 2 + 1
+    counts = [Census(pool, one.clock, one.observer) for _ in range(2)]
+    assert [await each.count("demo") for each in counts] == [1, 1]
+    assert [fields["count"] for fields in one.observer.named("session.expired")] == [1]
+    assert not await serves(one, unused)
+
+
+async def test_an_unknown_session_is_none_that_expired() -> None:
+    """Refusing an id that never was, or one that was ended, counts nothing."""
+    place, pool = worker()
+    session = await begin(place)
+    await place.services.sessions.end(place.endpoint, ANONYMOUS, session)
+    assert not await serves(place, session)
+    assert not await serves(place, "x" * 32)
+    assert await Census(pool, place.clock, place.observer).count("demo") == 0
+    assert place.observer.named("session.expired") == []
+
+
+async def test_an_index_does_not_grow_where_nobody_counts() -> None:
+    """New sessions see to it, once a minute, that those which have expired leave the index."""
+    place, pool = worker()
+    await begin(place)
+    for _ in range(10):
+        place.clock.time += TTL
+        await begin(place)
+    assert (await pool.census("rpcgw_sessions_demo"))[1] <= 1
+
+
+async def test_a_session_lives_without_its_index() -> None:
+    """An index that cannot be written to is told, and the session is served."""
+    place, pool = worker()
+    pool.unlisted = True
+    session = await begin(place)
+    assert await serves(place, session)
+    assert [fields["operation"] for fields in place.observer.named("session.store_error")] == ["index"]

@@ -173,3 +173,40 @@ async def test_answers_a_ping(stock: Stock) -> None:
     """A store that works raises nothing."""
     await stock.pool.ping()
     assert await stock.pool.keys(stock.prefix) == []
+
+
+async def test_look_tells_how_long_a_value_lives(stock: Stock) -> None:
+    """The value, and the seconds that are left of its life, whoever wrote or touched it last."""
+    assert await stock.pool.look(stock.prefix) is None
+    await stock.pool.set(stock.prefix, b"1", SHORT)
+    await stock.pool.touch(stock.prefix, TTL)
+    found = await stock.pool.look(stock.prefix)
+    assert found is not None
+    assert found[0] == b"1"
+    assert TTL - 30 < found[1] <= TTL
+
+
+async def test_an_index_knows_who_lives_and_tells_once_who_does_not(stock: Stock) -> None:
+    """Members live on as they are enlisted again, leave when they are struck, and lapse when their time is over."""
+    index = f"{stock.prefix}index"
+    assert await stock.pool.census(index) == (0, 0)
+    for member in ("struck", "lapsed", "moved", "ліва"):
+        await stock.pool.enlist(index, member, SHORT)
+    await stock.pool.enlist(f"{stock.prefix}other", "lapsed", TTL)
+    await stock.pool.enlist(index, "moved", TTL)
+    await stock.pool.strike(index, "struck")
+    await stock.pool.strike(index, "nobody")
+    await stock.expire(2 * SHORT)
+    assert await stock.pool.census(index) == (1, 2)
+    assert await stock.pool.census(index) == (1, 0)
+    assert await stock.pool.census(f"{stock.prefix}other") == (1, 0)
+
+
+async def test_of_several_who_ask_one_is_told(stock: Stock) -> None:
+    """However many ask at once, each member that lapsed is told to one of them."""
+    index = f"{stock.prefix}index"
+    for number in range(20):
+        await stock.pool.enlist(index, str(number), SHORT)
+    await stock.expire(2 * SHORT)
+    told = await asyncio.gather(*(stock.pool.census(index) for _ in range(4)))
+    assert sum(lapsed for _, lapsed in told) == 20
