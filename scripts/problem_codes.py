@@ -67,6 +67,7 @@ PLUGINS = {
     "unknown-method": "A method is named that does not exist (warning).",
     "unknown-parameter": "A catalogue describes a parameter that does not exist (warning).",
     "unknown-plugin": "`plugins.config` names a plugin that is not there.",
+    "validator-async": "A token validator is an async function, which nobody awaits.",
     "validator-name": "Two plugins bring a token validator of one name.",
     "unknown-validator": "A token validator is named that no plugin brings.",
     "unprotected": "A group without tokens would be served on an address that is not loopback.",

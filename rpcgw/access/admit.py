@@ -14,7 +14,7 @@ import msgspec
 from rpcgw.access.guards import Guards
 from rpcgw.access.tokens import WRONG_TOKEN, Denied, Tokens
 from rpcgw.api.context import ANONYMOUS, Principal
-from rpcgw.api.errors import InvalidRequest, TokenInvalid, TokenNotSent
+from rpcgw.api.errors import InternalError, InvalidRequest, TokenInvalid, TokenNotSent
 from rpcgw.exchange import Head, HeaderFields, Rejected, Reply
 from rpcgw.kernel.ports import Clock, Observer
 
@@ -98,11 +98,13 @@ def _wrong_method(policy: Policy, method: str) -> Rejected:
 
 
 def _identify(tokens: Tokens, head: Head, now: float) -> Principal | Rejected:
-    """A missing token is 401 with a challenge (RFC 9110 section 15.5.2), a wrong one 403."""
+    """A missing token is 401 with a challenge (RFC 9110 section 15.5.2), a wrong one 403, one that nobody can judge 500."""
     who = tokens.identify(head.headers, now)
     if not isinstance(who, Denied):
         return who
     log = f"refused: {who.value} ({tokens.header}, or Authorization: Bearer); see ufo_json_rpc.security"
+    if who.failed:
+        return Rejected(500, InternalError.code, InternalError.default_message, log=f"refused: {who.value}")
     if who is Denied.ABSENT:
         return Rejected(
             401, TokenNotSent.code, TokenNotSent.default_message, headers=_CHALLENGE, log=log, guard="no token"

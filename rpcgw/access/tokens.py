@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import inspect
+import traceback
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from enum import Enum
-from typing import Final
+from typing import ClassVar, Final
 
 from rpcgw.api.context import Principal
 from rpcgw.exchange import Headers
@@ -22,12 +23,21 @@ WRONG_TOKEN: Final = "wrong token"  # noqa: S105 -- the name of a guard
 _BEARER = "bearer "
 
 
-class Denied(Enum):
-    """Why nobody was recognised."""
+@dataclass(frozen=True)
+class Denied:
+    """Why nobody was recognised. `failed`: nobody can tell whose the token is."""
 
-    ABSENT = "no token"
-    WRONG = "not a token of this group"
-    EXPIRED = "a token that has expired"
+    value: str
+    failed: bool = False
+
+    ABSENT: ClassVar[Denied]
+    WRONG: ClassVar[Denied]
+    EXPIRED: ClassVar[Denied]
+
+
+Denied.ABSENT = Denied("no token")
+Denied.WRONG = Denied("not a token of this group")
+Denied.EXPIRED = Denied("a token that has expired")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +83,7 @@ class Tokens:
             if hmac.compare_digest(holder.digest, digest):
                 found = holder
         if found is None:
-            known = None if self.validator is None else self.validator(token)
-            return Denied.WRONG if known is None else known
+            return Denied.WRONG if self.validator is None else _asked(self.validator, token)
         return Denied.EXPIRED if found.expires is not None and found.expires <= now else found.principal
 
 
@@ -90,6 +99,25 @@ def compile_tokens(
     """
     holders = tuple(Holder(_digest(sha256), Principal(name), end) for name, sha256, end in entries)
     return Tokens(header.lower(), holders, validator)
+
+
+def _asked(validator: Callable[[str], Principal | None], token: str) -> Principal | Denied:
+    """Whose a plugin says that a token is. What it raises, and what is no answer, never lets anybody in.
+
+    The words of an exception are kept back: they may be the token.
+    """
+    try:
+        known: object = validator(token)
+    except (Exception, SystemExit, KeyboardInterrupt) as error:  # noqa: BLE001 -- the author's code; nobody is let in
+        frame = traceback.extract_tb(error.__traceback__)[-1]
+        return Denied(f"the validator raised {type(error).__name__} ({frame.filename}:{frame.lineno})", failed=True)
+    if known is None:
+        return Denied.WRONG
+    if isinstance(known, Principal):
+        return known
+    if inspect.iscoroutine(known):
+        known.close()
+    return Denied(f"the validator answered {type(known).__name__}, which is no rpc.Principal", failed=True)
 
 
 def _digest(sha256: str) -> bytes:

@@ -22,6 +22,25 @@ from rpcgw.config.validation import validate
 
 
 @dataclass(frozen=True, slots=True)
+class Attempt:
+    """What files say, as far as it can be told: `settings` is None where the gateway file cannot be read at all."""
+
+    settings: Settings | None
+    catalogues: tuple[CatalogueFile, ...]
+    problems: tuple[Problem, ...]
+
+    def loaded(self) -> Loaded:
+        """The configuration, if it can be served.
+
+        Raises:
+            ConfigError: with every problem, warnings included, if one of them is an error.
+        """
+        if self.settings is None or errors(list(self.problems)):
+            raise ConfigError(self.problems)
+        return Loaded(self.settings, self.catalogues, tuple(sorted(self.problems)))
+
+
+@dataclass(frozen=True, slots=True)
 class Loaded:
     """A configuration that can be served; `warnings` are problems that do not keep it from that."""
 
@@ -42,18 +61,26 @@ def load(path: str, *, environment: str | None = None, env: Mapping[str, str], d
     Raises:
         ConfigError: with every problem, warnings included, if one of them is an error.
     """
-    return compile_settings(
-        read_sources(path, env=env, chosen=Chosen(environment, dev)), environment=environment, env=env, dev=dev
-    )
+    return attempt(path, environment=environment, env=env, dev=dev).loaded()
+
+
+def attempt(path: str, *, environment: str | None = None, env: Mapping[str, str], dev: bool = False) -> Attempt:
+    """The same for whoever has more to say of it than what is wrong; arguments are those of `load`. Never raises."""
+    sources = read_sources(path, env=env, chosen=Chosen(environment, dev))
+    return _attempt(sources, environment=environment, env=env, dev=dev)
 
 
 def compile_settings(
     sources: Sources, *, environment: str | None = None, env: Mapping[str, str], dev: bool = False
 ) -> Loaded:
     """Compile a snapshot; reads no disk. Arguments and errors are those of `load`."""
+    return _attempt(sources, environment=environment, env=env, dev=dev).loaded()
+
+
+def _attempt(sources: Sources, *, environment: str | None, env: Mapping[str, str], dev: bool) -> Attempt:
     gathered = gather(sources, sources.root, env, Chosen(environment, dev))
     if gathered.gateway.node is None and gathered.gateway.problems:
-        raise ConfigError(gathered.problems)
+        return Attempt(None, (), tuple(gathered.gateway.problems))
     gateway, wrong_gateway = validate(gathered.gateway.node, gathered.gateway.file, "gateway")
     routes, wrong_routes = validate(gathered.routes.node, gathered.routes.file, "routes")
     if not (gathered.routes.problems or wrong_routes):
@@ -61,6 +88,4 @@ def compile_settings(
     around = Surroundings(sources.base, env, environment, dev)
     settings, wrong_settings = build_settings(gateway, routes, around)
     problems = [*gathered.problems, *wrong_gateway, *wrong_routes, *wrong_settings]
-    if errors(problems):
-        raise ConfigError(problems)
-    return Loaded(settings, gathered.catalogues, tuple(sorted(problems)))
+    return Attempt(settings, gathered.catalogues, tuple(problems))

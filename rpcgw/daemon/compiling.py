@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
 
 from rpcgw.api.errors import ConfigError
-from rpcgw.api.problems import errors
+from rpcgw.api.problems import Problem, errors
 from rpcgw.config.catalogues import CatalogueFile, read_directory
-from rpcgw.config.loading import Loaded, load
+from rpcgw.config.loading import Attempt, Loaded, attempt
 from rpcgw.config.settings import Settings
 from rpcgw.daemon.jobs import missing_packages
 from rpcgw.daemon.options import Options
 from rpcgw.discovery.discover import discover
-from rpcgw.discovery.found import LoadedPlugin
 from rpcgw.discovery.load import load_all
 from rpcgw.gateway.compile import compile_gateway as compile_all
 from rpcgw.gateway.model import Gateway
-from rpcgw.gateway.plugins import Imported
+from rpcgw.gateway.plugins import Imported, quarantine_problems
 
 
 def _nothing(_: Settings) -> None:
@@ -31,16 +30,26 @@ def compile_gateway(options: Options, begin: Callable[[Settings], None] = _nothi
     Raises:
         ConfigError: with every problem.
     """
-    loaded = _with_options(
-        load(options.config, environment=options.environment, env=os.environ, dev=options.dev), options
-    )
+    attempted = attempt(options.config, environment=options.environment, env=os.environ, dev=options.dev)
+    if attempted.settings is not None and (wrong := _wrong_before_plugins(attempted, attempted.settings)):
+        # What is wrong with plugins does not wait until the files are mended.
+        imported = _imported(attempted.settings)
+        raise ConfigError([*wrong, *quarantine_problems(imported, strict=attempted.settings.plugins.strict)])
+    loaded = _with_options(attempted.loaded(), options)
     begin(loaded.settings)
-    if missing := list(missing_packages(loaded.settings)):
-        raise ConfigError(missing)
-    found = discover(loaded.settings.plugins.directory)
+    imported = _imported(loaded.settings)
+    return compile_all(loaded, imported, _catalogues(imported))
+
+
+def _wrong_before_plugins(attempted: Attempt, settings: Settings) -> list[Problem]:
+    problems = [*attempted.problems, *missing_packages(settings)]
+    return problems if errors(problems) else []
+
+
+def _imported(settings: Settings) -> Imported:
+    found = discover(settings.plugins.directory)
     plugins, quarantined = load_all(found.candidates)
-    imported = Imported(tuple(plugins), tuple(quarantined), found.notes)
-    return compile_all(loaded, imported, _catalogues(plugins))
+    return Imported(tuple(plugins), tuple(quarantined), found.notes)
 
 
 def _with_options(loaded: Loaded, options: Options) -> Loaded:
@@ -50,7 +59,7 @@ def _with_options(loaded: Loaded, options: Options) -> Loaded:
     return replace(loaded, settings=replace(loaded.settings, server=server))
 
 
-def _catalogues(plugins: Iterable[LoadedPlugin]) -> list[list[CatalogueFile]]:
+def _catalogues(imported: Imported) -> list[list[CatalogueFile]]:
     """Each plugin's own texts.
 
     Raises:
@@ -58,11 +67,11 @@ def _catalogues(plugins: Iterable[LoadedPlugin]) -> list[list[CatalogueFile]]:
     """
     layers: list[list[CatalogueFile]] = []
     problems = []
-    for plugin in plugins:
+    for plugin in imported.loaded:
         if plugin.catalogues:
             files, wrong = read_directory(plugin.catalogues)
             layers.append(files)
             problems += wrong
     if errors(problems):
-        raise ConfigError(problems)
+        raise ConfigError([*problems, *quarantine_problems(imported, strict=False)])
     return layers

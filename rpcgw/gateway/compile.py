@@ -62,7 +62,7 @@ def compile_gateway(loaded: Loaded, imported: Imported, plugin_catalogues: Layer
         *wrong_webhooks,
         *wrong_sites,
         *wrong_validators,
-        *protection_problems(settings, known_tokens),
+        *protection_problems(settings, known_tokens, incomplete=bool(imported.quarantined)),
         *_unknown_names(settings, table),
     ]
     if errors(problems) or (quarantined and settings.plugins.strict):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -73,11 +74,19 @@ def validators(imported: Imported) -> tuple[dict[str, TokenValidator], list[Prob
     problems: list[Problem] = []
     for plugin in imported.loaded:
         for name, validator in plugin.plugin.validators.items():
+            if _is_async(validator):
+                text = f"the validator {name!r} of the plugin {plugin.name!r} is async: it would never say who it is"
+                hint = "make it a plain function; what it needs to know a lifespan can fetch beforehand"
+                problems.append(Problem(Place(plugin.candidate.location), "validator-async", text, hint))
             other, _ = known.setdefault(name, (plugin, validator))
             if other is not plugin:
                 text = f"two plugins bring a validator {name!r}: {plugin.name!r} and {other.name!r}"
                 problems.append(Problem(Place(plugin.candidate.location), "validator-name", text, "rename one of them"))
     return {name: validator for name, (_, validator) in known.items()}, problems
+
+
+def _is_async(function: object) -> bool:
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(getattr(function, "__call__", None))  # noqa: B004 -- an instance may be called, too
 
 
 def _report(candidate: Candidate, refused: Quarantined | None = None) -> PluginReport:

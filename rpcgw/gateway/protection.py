@@ -9,20 +9,22 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from ipaddress import ip_address
 
-from rpcgw.api.problems import Place, Problem
+from rpcgw.api.problems import Level, Place, Problem
 from rpcgw.config.settings import Route, Settings
 
 
-def protection_problems(settings: Settings, validators: Collection[str] = ()) -> list[Problem]:
+def protection_problems(
+    settings: Settings, validators: Collection[str] = (), *, incomplete: bool = False
+) -> list[Problem]:
     """What keeps this configuration from being served safely, each served group once.
 
-    `validators` are the names by which plugins know tokens.
+    `validators` are the names by which plugins know tokens; `incomplete` where a plugin that may know one is out.
     """
     groups = {route.group: route for route in reversed(settings.routes)}
     return [
         *_unprotected(settings, groups.values()),
         *_without_token(settings, groups.values()),
-        *_without_validator(settings, groups.values(), validators),
+        *_without_validator(settings, groups.values(), validators, incomplete=incomplete),
     ]
 
 
@@ -66,8 +68,10 @@ def _without_token(settings: Settings, routes: Iterable[Route]) -> Iterator[Prob
             )
 
 
-def _without_validator(settings: Settings, routes: Iterable[Route], known: Collection[str]) -> Iterator[Problem]:
-    """A name that nobody has would lock everybody out."""
+def _without_validator(
+    settings: Settings, routes: Iterable[Route], known: Collection[str], *, incomplete: bool
+) -> Iterator[Problem]:
+    """A name that nobody has locks everybody out: a mistake, unless it may be the name of a plugin in quarantine."""
     for route in routes:
         name = settings.security_of(route.group).validator
         if name is not None and name not in known:
@@ -75,7 +79,8 @@ def _without_validator(settings: Settings, routes: Iterable[Route], known: Colle
             place = _place(settings, own if own in settings.places else "ufo_json_rpc.security.validator")
             text = f"group {route.group!r} asks the validator {name!r} whose a token is, and no plugin has it"
             hint = f"plugins bring: {', '.join(sorted(known)) or 'none'}; see validators of rpc.Plugin"
-            yield Problem(place, "unknown-validator", text, hint)
+            level: Level = "warning" if incomplete else "error"
+            yield Problem(place, "unknown-validator", text, hint, level)
 
 
 def _place(settings: Settings, key: str) -> Place:

@@ -44,6 +44,15 @@ def test_as_a_compiler_prints_them(wrong: Path) -> None:
     assert done.stderr == f"{TOLD}gateway.yaml: 2 problem(s), 0 warning(s)\n"
 
 
+def test_plugins_that_cannot_be_imported_are_told_beside_what_is_wrong_in_the_files() -> None:
+    """All at once: a mistake in gateway.yaml does not hide the plugin that cannot be imported."""
+    with folder(config=WRONG, plugins={"broken.py": "import nowhere_to_be_found\n"}) as place:
+        done = cli("check", cwd=place)
+    assert done.returncode == 1
+    assert "error[unknown-option]" in done.stderr
+    assert "error[plugin-import] plugin 'broken' cannot be used" in done.stderr
+
+
 def test_for_programs(wrong: Path) -> None:
     """--json prints every problem with its parts."""
     done = cli("check", "--json", cwd=wrong, env={"GITHUB_ACTIONS": "true"})

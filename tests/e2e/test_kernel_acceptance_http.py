@@ -338,6 +338,79 @@ def test_two_validators_of_one_name() -> None:
     assert refused.about("validator-name", "'keys'", "'demo'", "'other'")
 
 
+VALIDATORS = """
+import rpcgw as rpc
+
+
+class Later:
+    def __await__(self):
+        yield
+
+
+async def later(token):
+    return rpc.Principal("later")
+
+
+def known(token):
+    if token == "raise":
+        raise KeyError(token)
+    if token == "exit":
+        raise SystemExit(3)
+    return {"await": Later(), "async": later(token) if token == "async" else None, "text": "ada"}.get(token)
+
+
+@rpc.procedure("Demo")
+class Demo:
+    async def who(self, ctx: rpc.CallContext) -> str:
+        return ctx.principal.name
+
+
+plugin = rpc.Plugin(procedures=[Demo], validators={"keys": known})
+"""
+KEYED: dict[str, Any] = {"ufo_json_rpc": {"security": {"validator": "keys"}}}
+BOTH = {"rpc": {"resource": "rpc", "prefix": "/rpc"}, "mcp": {"resource": "mcp", "prefix": "/mcp"}}
+
+
+def test_a_validator_that_cannot_tell(record_property: Note) -> None:
+    """A-RPC-42: what raises, or answers something else than a principal, lets nobody in: 500, told in the log without the token."""
+    with daemon(config=KEYED, routes=BOTH, plugins={"demo.py": VALIDATORS}) as made, noting(record_property, made):
+        for token in ("raise", "exit", "await", "async", "text"):
+            for path in ("/rpc", "/mcp"):
+                answer = made.post(path, {"id": 1, "method": "Demo.who"}, {"Authorization": f"Bearer {token}"})
+                assert code_of(answer) == (500, -32603), (token, path)
+        assert code_of(made.post("/rpc", {"id": 1, "method": "Demo.who"}, {"Ufo-RPC-Token": "?"})) == (403, -32403)
+        reasons = " ".join(line["reason"] for line in made.logs("guard.refused"))
+    assert "the validator raised KeyError" in reasons
+    assert "demo.py:16" in reasons
+    assert "the validator answered str, which is no rpc.Principal" in reasons
+    assert "'raise'" not in reasons
+
+
+def test_an_async_validator(record_property: Note) -> None:
+    """A-RPC-42: one that would have to be awaited keeps the daemon from starting."""
+    plugin = VALIDATORS.replace('{"keys": known}', '{"keys": later}')
+    refused = refusal(config=KEYED, routes=BOTH, plugins={"demo.py": plugin})
+    lines = refused.about("validator-async", "'keys'", "'demo'")
+    run_noted(record_property, "rpcgw serve", refused.code, lines[0] if lines else "")
+    assert refused.code == 78
+    assert lines
+
+
+def test_the_validator_of_a_plugin_in_quarantine(record_property: Note) -> None:
+    """A-RPC-42: everything else serves, and the group whose tokens nobody can judge lets in those of its list alone."""
+    providers = {"inner": {"protected_api": True, "validator": "keys", "clients_tokens": ["listed"]}}
+    config = {"ufo_json_rpc": {"security": {"protected_api": False, "providers": providers}}}
+    routes = {**BOTH, "inner": {"resource": "rpc", "prefix": "/inner", "defaults": {"api_group": "inner"}}}
+    served = VALIDATORS.replace('"Demo")', '"Demo", groups=["inner"])').replace(', validators={"keys": known}', "")
+    plugins = {"demo.py": served, "broken.py": "import nowhere_to_be_found\n"}
+    with daemon(config=config, routes=routes, plugins=plugins) as made, noting(record_property, made):
+        assert ask(made, "ping")["result"] == "PONG"
+        assert ask(made, "Demo.who", path="/inner", headers={"Ufo-RPC-Token": "listed"})["result"]
+        for token in ("key-of-ada", ""):
+            answer = made.post("/inner", {"id": 1, "method": "Demo.who"}, {"Ufo-RPC-Token": token})
+            assert code_of(answer) == (403, -32403)
+
+
 def test_the_command_line_shows_a_token(record_property: Note) -> None:
     """A-RPC-41: `rpcgw process` takes it from a variable, so that no list of processes shows it."""
     message = json.dumps({"id": 1, "method": "Demo.who"})
