@@ -98,7 +98,7 @@ def _wrong_method(policy: Policy, method: str) -> Rejected:
 
 
 def _identify(tokens: Tokens, head: Head, now: float) -> Principal | Rejected:
-    """A missing token is 401 with a challenge (RFC 9110 section 15.5.2), a wrong one 403, one that nobody can judge 500."""
+    """A missing token is 401 with a challenge (RFC 9110 section 15.5.2), a wrong one 403; 500 where nobody can tell."""
     who = tokens.identify(head.headers, now)
     if not isinstance(who, Denied):
         return who
