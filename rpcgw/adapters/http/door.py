@@ -73,9 +73,12 @@ class Door:
             self._routes = {}
             self._report("front.off", level="error", reason=trouble)
         self.tally = Tally()
-        factory = self._front(self._connections) if self._routes else self._connection(self._connections)
-        self._acceptors = [Acceptor(each, factory, self._connections, self._report) for each in sockets]
+        self._acceptors = [Acceptor(each, self.protocol(), self._connections, self._report) for each in sockets]
         self._connections.welcome()
+
+    def protocol(self) -> Callable[[], asyncio.Protocol]:
+        """What makes the protocol of a connection that was taken; `open` comes first."""
+        return self._front(self._connections) if self._routes else self._connection(self._connections)
 
     def _connection(self, connections: Connections) -> Callable[[], Connection]:
         """What makes aiohttp's connections."""

@@ -178,7 +178,7 @@ class Front(asyncio.Protocol):
             return
         serving = None if found is None else self.ways.routes.get(found.request.target)
         if found is None or serving is None or found.request.length > serving.entrance.max_body_bytes:
-            self._hand_over()
+            self.hand_over()
         elif len(self._buffer) < found.end:
             self._wait(found.end)
         else:
@@ -227,7 +227,7 @@ class Front(asyncio.Protocol):
         """Until so many bytes are here, but not for long."""
         self._needed = needed
         if self._patience is None:
-            self._patience = self._loop.call_later(PATIENCE, self._hand_over)
+            self._patience = self._loop.call_later(PATIENCE, self.hand_over)
 
     def _look_whether_idle(self) -> None:
         """Close a connection on which nothing has been asked for long enough."""
@@ -245,7 +245,7 @@ class Front(asyncio.Protocol):
                 timer.cancel()
         self._idle = self._patience = None
 
-    def _hand_over(self) -> None:
+    def hand_over(self) -> None:
         """Let aiohttp have the connection, and all that is in hand of it, for good."""
         transport, ways = self.transport, self.ways
         self._leave()
