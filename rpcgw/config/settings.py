@@ -332,7 +332,7 @@ class Metrics:
 class Http:
     """`http`: how requests are read."""
 
-    fast_front: bool = False
+    fast_front: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,7 +68,7 @@ class Needs:
     state_dir: str = ""
     metrics_dir: str = ""
     plugins: tuple[str, ...] = ()
-    fast_front: bool = False
+    fast_front: bool = True
     watched: tuple[str, ...] = ()
     fixed: Mapping[str, str] = field(default_factory=dict)
     metrics_bind: str = ""
