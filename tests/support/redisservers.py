@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from redis import Redis
 from redis.exceptions import RedisError
@@ -73,8 +74,11 @@ class RedisProcess:
 
     def client(self) -> Redis:
         """A client for the test itself."""
-        tls = {"ssl": True, "ssl_ca_certs": str(self.certificate.cert)} if self.certificate else {}
-        return Redis(host="127.0.0.1", port=self.port, socket_timeout=5, protocol=2, **tls)  # type: ignore[arg-type]  # options of any kind
+        tls: dict[str, Any] = {}
+        if self.certificate is not None:
+            cert, key = str(self.certificate.cert), str(self.certificate.key)
+            tls = {"ssl": True, "ssl_ca_certs": cert, "ssl_certfile": cert, "ssl_keyfile": key}
+        return Redis(host="127.0.0.1", port=self.port, socket_timeout=5, protocol=2, **tls)
 
     def ask(self, *command: str) -> object:
         """What it answers to one command."""
@@ -104,7 +108,7 @@ def redis_process(*options: str, tls: bool = False) -> Iterator[RedisProcess]:
     with tempfile.TemporaryDirectory(prefix="rpcgw-redis-") as folder:
         place = Path(folder)
         certificate = make_certificate(place) if tls else None
-        made = RedisProcess(free_port(), place, (*options, *_tls(certificate)), certificate)
+        made = RedisProcess(free_port(), place, (*_tls(certificate), *options), certificate)
         try:
             made.start()
             yield made

@@ -11,6 +11,7 @@ them, because its client only looks for other nodes when it has itself given up 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, Final
 
 from redis.asyncio import ConnectionPool, Redis, RedisCluster
@@ -54,8 +55,8 @@ def _watched(address: RedisAddress, timeout: float, options: dict[str, Any]) -> 
     """Connections to whichever server is the master."""
     patience = timeout / (len(address.nodes) + 1)
     credentials = {"username": address.sentinel_username, "password": address.sentinel_password}
-    kind = over_tls(address) if address.tls else Connection
-    sentinels = Sentinels(address.nodes, patience, {"connection_class": kind, **credentials, **BASICS})
+    kind: Any = over_tls(address) if address.tls else Connection
+    sentinels = Sentinels(address.nodes, patience, partial(kind, **credentials, **BASICS))
     made: Any = SentinelConnectionPool
     managed = over_tls(address, SentinelManagedSSLConnection) if address.tls else SentinelManagedConnection
     pool: ConnectionPool = made(address.master, sentinels, connection_class=managed, **options)

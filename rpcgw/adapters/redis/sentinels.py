@@ -7,9 +7,9 @@ use up the time of all. Here each has its share, and the one that answered last 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Any
 
-from redis.asyncio import ConnectionPool, Redis
 from redis.asyncio.sentinel import MasterNotFoundError
 from redis.exceptions import RedisError
 
@@ -17,12 +17,12 @@ from rpcgw.config.redisaddress import Node
 
 
 class Sentinels:
-    """Asked for the master whenever a connection is made. `options` are those of a connection to a Sentinel."""
+    """Asked for the master whenever a connection is made. `connection` makes one to a host and a port."""
 
-    def __init__(self, nodes: tuple[Node, ...], patience: float, options: dict[str, Any]) -> None:
+    def __init__(self, nodes: tuple[Node, ...], patience: float, connection: Callable[..., Any]) -> None:
         self._nodes = list(nodes)
         self._patience = patience
-        self._options = options
+        self._connection = connection
 
     async def discover_master(self, name: str) -> Node:
         """The master's address; what redis-py's pool asks for. Raises `MasterNotFoundError` where nobody knows."""
@@ -43,9 +43,11 @@ class Sentinels:
 
     async def _ask(self, node: Node, name: str) -> Node | None:
         host, port = node
-        sentinel = Redis.from_pool(ConnectionPool(host=host, port=port, **self._options))
+        connection = self._connection(host=host, port=port)
         try:
-            found: Any = await sentinel.sentinel_get_master_addr_by_name(name)
+            await connection.connect()
+            await connection.send_command("SENTINEL", "GET-MASTER-ADDR-BY-NAME", name)
+            found = await connection.read_response()
         finally:
-            await sentinel.aclose()
-        return None if found is None else (found[0].decode(), found[1])
+            await connection.disconnect(nowait=True)
+        return None if found is None else (found[0].decode(), int(found[1]))
