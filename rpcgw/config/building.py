@@ -35,6 +35,7 @@ from rpcgw.config.settings import (
     Settings,
     Timeouts,
     Tls,
+    TracingSettings,
     Translations,
     shortest,
 )
@@ -89,6 +90,7 @@ def build_settings(gateway: Document, routes_file: Document, around: Surrounding
         errors=_filled(Errors, gateway.get("errors", default={})),
         logging=_logging(gateway, around),
         metrics=metrics,
+        tracing=_filled(TracingSettings, gateway.get("tracing", default={})),
         http=Http(**gateway.get("http", default={})),
         console=console,
         cors=Cors(origins),

@@ -336,6 +336,19 @@ class Http:
 
 
 @dataclass(frozen=True, slots=True)
+class TracingSettings:
+    """`tracing`: spans to a collector at `endpoint` (OTLP/HTTP), of so many traces out of 1.
+
+    What is None is taken from OpenTelemetry's environment variables.
+    """
+
+    enabled: bool = False
+    endpoint: str | None = None
+    service_name: str | None = None
+    sample: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
 class Console:
     """`console`: whether each group has a page to try its methods on."""
 
@@ -401,6 +414,7 @@ class Settings:
     errors: Errors = Errors()
     logging: Logging = Logging()
     metrics: Metrics = Metrics()
+    tracing: TracingSettings = TracingSettings()
     http: Http = Http()
     console: Console = Console()
     cors: Cors = Cors()

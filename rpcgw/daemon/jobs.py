@@ -18,20 +18,24 @@ from rpcgw.endpoints.webhooks import Webhooks
 from rpcgw.kernel.call import Call
 from rpcgw.kernel.ports import HttpClient, JobQueue
 
-EXTRA = "rpcgw[jobs]"
+JOBS, OTEL = "rpcgw[jobs]", "rpcgw[otel]"
+"""The extras of the package that bring what is missing."""
 
 
 def missing_packages(settings: Settings) -> Iterator[Problem]:
     """What the configuration needs and is not installed."""
-    needs = [("stamina", "jobs.webhooks.allow")] if settings.jobs.webhooks.allow else []
     kinds = {transport.type for transport in settings.transports}
-    needs += [("aio_pika", "ufo_json_rpc.async")] if "amqp" in kinds else []
-    needs += [("stamina", "ufo_json_rpc.async")] if "mercure" in kinds else []
-    for package, option in needs:
-        if find_spec(package) is None:
+    needs = [
+        ("stamina", "jobs.webhooks.allow", JOBS, bool(settings.jobs.webhooks.allow)),
+        ("aio_pika", "ufo_json_rpc.async", JOBS, "amqp" in kinds),
+        ("stamina", "ufo_json_rpc.async", JOBS, "mercure" in kinds),
+        ("opentelemetry", "tracing.enabled", OTEL, settings.tracing.enabled),
+    ]
+    for package, option, extra, needed in needs:
+        if needed and find_spec(package) is None:
             place = settings.places.get(option, Place(settings.source))
             text = f'"{option}" needs the package {package}, which is not installed.'
-            yield Problem(place, "missing-package", text, f"pip install '{EXTRA}'")
+            yield Problem(place, "missing-package", text, f"pip install '{extra}'")
 
 
 @asynccontextmanager
@@ -56,6 +60,7 @@ async def open_deferral(runtime: Runtime) -> AsyncIterator[Deferral]:
             queue=queue,
             concurrency=settings.jobs.concurrency,
             waiting=settings.jobs.waiting,
+            tracer=runtime.tracer,
         )
 
 
@@ -78,6 +83,7 @@ async def open_webhooks(runtime: Runtime) -> AsyncIterator[Webhooks | None]:
             runtime.observer,
             secret=jobs.webhooks.secret,
             retries=jobs.retries,
+            tracer=runtime.tracer,
         )
     finally:
         await client.close()

@@ -51,7 +51,8 @@ async def _consume(gateway: Gateway, transport: Transport) -> int:
         report = told.observer.event
         loop.add_signal_handler(signal.SIGUSR1, told.logs.reopen)
         rates = await stack.enter_async_context(open_rates(gateway, HOST_CLOCK, told.observer))
-        runtime = await stack.enter_async_context(open_runtime(gateway, told.observer, exhausted=_end, rates=rates))
+        opening = open_runtime(gateway, told.observer, exhausted=_end, tracer=told.tracer, rates=rates)
+        runtime = await stack.enter_async_context(opening)
         webhooks = await stack.enter_async_context(open_webhooks(runtime))
         queue = await stack.enter_async_context(opened(runtime, transport))
         services = jobs.Services(
@@ -63,6 +64,7 @@ async def _consume(gateway: Gateway, transport: Transport) -> int:
             groups=_groups(runtime),
             webhooks=webhooks,
             retries=settings.jobs.retries,
+            tracer=runtime.tracer,
             max_body_bytes=max(settings.calls_of(group).max_body_bytes for group in ("", *settings.calls)),
         )
         await _reach(queue, services)

@@ -22,7 +22,7 @@ from rpcgw.kernel.executor import Executor
 from rpcgw.kernel.failure import PYTHON, UFO
 from rpcgw.kernel.instances import House, bind_resolvers, instantiate, provided_values
 from rpcgw.kernel.lock import PoolLocks
-from rpcgw.kernel.ports import Clock, Ids, Observer, Pool
+from rpcgw.kernel.ports import Clock, Ids, Observer, Pool, Tracer
 from rpcgw.kernel.rates import Rates
 from rpcgw.kernel.substitution import Find
 from rpcgw.kernel.threads import Threads, nobody
@@ -46,6 +46,7 @@ class Runtime:
     observer: Observer
     processors: Mapping[int, Any] = field(default_factory=dict)
     rates: Rates | None = None
+    tracer: Tracer | None = None
 
 
 @asynccontextmanager
@@ -54,6 +55,7 @@ async def open_runtime(
     observer: Observer,
     exhausted: Callable[[], None] = nobody,
     *,
+    tracer: Tracer | None = None,
     clock: Clock = HOST_CLOCK,
     opener: Callable[[PoolSettings, str], Pool] = open_pool,
     rates: Rates | None = None,
@@ -64,6 +66,7 @@ async def open_runtime(
         gateway: What was compiled.
         observer: Who is told what happens.
         exhausted: Called when procedures are stuck beyond repair: the process should be replaced.
+        tracer: What traces calls; None: nothing is traced.
         clock: The time that calls, caches and sessions go by.
         opener: Makes a pool of its settings and the state directory.
         rates: Who counts how often things happen; None where nothing is limited.
@@ -104,7 +107,7 @@ async def open_runtime(
         stack.push_async_callback(executor.close)
         await cache.open(executor)
         stack.push_async_callback(cache.close)
-        yield Runtime(gateway, executor, pool, pools, clock, ids, observer, made.processors, rates)
+        yield Runtime(gateway, executor, pool, pools, clock, ids, observer, made.processors, rates, tracer)
 
 
 @dataclass(slots=True)

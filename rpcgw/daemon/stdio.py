@@ -12,12 +12,12 @@ from rpcgw.adapters.stdio.door import StdioDoor
 from rpcgw.adapters.stdio.pipes import Descriptors, Pipes
 from rpcgw.adapters.stores.memory import MemoryPool
 from rpcgw.daemon.runtime import Runtime, open_runtime
-from rpcgw.daemon.telemetry import command_telemetry
+from rpcgw.daemon.telemetry import command_telemetry, opened_tracer
 from rpcgw.endpoints import mcp
 from rpcgw.endpoints.sessions import LocalRevocations, Sessions
 from rpcgw.exchange import Entrance
 from rpcgw.gateway.model import Gateway, McpRoute
-from rpcgw.kernel.ports import Observer
+from rpcgw.kernel.ports import Observer, Tracer
 from rpcgw.protocol.mcp import lines
 
 _FOR_EVER = 10.0 * 365 * 86_400
@@ -40,18 +40,21 @@ def run(gateway: Gateway, client: Client) -> int:
     Raises:
         ConfigError: A procedure cannot be made of what its plugin provides.
     """
-    with command_telemetry(gateway, gateway.settings.logging) as observer:
+    with (
+        command_telemetry(gateway, gateway.settings.logging) as observer,
+        opened_tracer(gateway.settings.tracing) as tracer,
+    ):
         # Never closed: closing would wait for threads that run procedures without end. The process ends right after.
         runner = asyncio.Runner(loop_factory=uvloop.new_event_loop)
-        return runner.run(_serve(gateway, client, observer))
+        return runner.run(_serve(gateway, client, observer, tracer))
 
 
-async def _serve(gateway: Gateway, client: Client, observer: Observer) -> int:
+async def _serve(gateway: Gateway, client: Client, observer: Observer, tracer: Tracer | None) -> int:
     stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
     pipes = Pipes(client.descriptors)
-    async with open_runtime(gateway, observer, exhausted=stop.set) as runtime:
+    async with open_runtime(gateway, observer, exhausted=stop.set, tracer=tracer) as runtime:
         entrance = _entrance(runtime, client.route, client.version)
         door = StdioDoor(entrance, lines.read, pipes.write, observer.event, client.language)
         observer.event("ready", group=client.route.endpoint.group, version=client.version)
@@ -71,6 +74,14 @@ def _entrance(runtime: Runtime, route: McpRoute, version: int) -> Entrance:
     endpoint = lines.without_mirrors(route.endpoint)
     endpoint = replace(endpoint, limits=replace(endpoint.limits, session_ttl=_FOR_EVER))
     own = Sessions(MemoryPool(), runtime.clock, runtime.ids, runtime.observer, LocalRevocations())
-    services = mcp.Services(runtime.executor, own, runtime.ids, runtime.clock, runtime.observer)
+    services = mcp.Services(
+        runtime.executor,
+        own,
+        runtime.ids,
+        runtime.clock,
+        runtime.observer,
+        tracer=runtime.tracer,
+        transport="pipe",
+    )
     found = mcp.entrances(endpoint, route.policy, services)
     return next(each for each in found if each.pattern.endswith(f"/v{version}"))

@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
+from importlib import import_module
 from itertools import count
 from pathlib import Path
 
@@ -21,11 +22,12 @@ from rpcgw.adapters.telemetry.sink import Sink
 from rpcgw.adapters.telemetry.slotfile import JOBS, SUFFIX, SlotFile, slot_name
 from rpcgw.adapters.telemetry.slots import Slots
 from rpcgw.adapters.telemetry.traffic import Counted
-from rpcgw.config.settings import Logging, Metrics
+from rpcgw.config.settings import Logging, Metrics, TracingSettings
 from rpcgw.daemon.compiled import Scrape, Slot
 from rpcgw.daemon.logs import Logs, open_logs
 from rpcgw.exchange import Traffic
 from rpcgw.gateway.model import Gateway
+from rpcgw.kernel.ports import Tracer
 
 METRICS = "run/metrics"
 """Where in `state_dir` the slot files lie."""
@@ -46,6 +48,7 @@ class WorkerTelemetry:
     slots: Slots
     traffic: Traffic
     scrape: Scrape | None
+    tracer: Tracer | None = None
 
     def reloaded(self, success: bool, at: float) -> None:  # noqa: FBT001 -- as the worker is told
         """As gauges: whether the last reload succeeded, and since when (by the epoch) the generation serves."""
@@ -67,7 +70,7 @@ def worker_telemetry(gateway: Gateway, slot: Slot) -> Iterator[WorkerTelemetry]:
         file = stack.enter_context(closing(_slot_file(directory, slot)))
         made = _made(gateway, logs, file, _scrape(directory, settings.metrics))
         _describe(gateway, slot, made.slots)
-        yield made
+        yield replace(made, tracer=stack.enter_context(opened_tracer(settings.tracing)))
 
 
 @contextmanager
@@ -77,7 +80,26 @@ def job_telemetry(gateway: Gateway, queue: str) -> Iterator[WorkerTelemetry]:
         logs = open_logs(gateway, stack)
         path, held = _job_file(metrics_directory(gateway), queue)
         stack.callback(os.close, held)
-        yield _made(gateway, logs, stack.enter_context(closing(SlotFile(path))), None)
+        made = _made(gateway, logs, stack.enter_context(closing(SlotFile(path))), None)
+        yield replace(made, tracer=stack.enter_context(opened_tracer(gateway.settings.tracing)))
+
+
+def preload_tracing(settings: TracingSettings) -> None:
+    """Import what workers will trace with, where they will, so that they share it."""
+    if settings.enabled:
+        import_module("rpcgw.adapters.telemetry.tracing")
+
+
+@contextmanager
+def opened_tracer(settings: TracingSettings) -> Iterator[Tracer | None]:
+    """What traces calls in this process; None where nothing is traced, and then nothing of it is imported."""
+    if not settings.enabled:
+        yield None
+        return
+    from rpcgw.adapters.telemetry.tracing import tracing  # noqa: PLC0415 -- see above
+
+    with tracing(settings) as tracer:
+        yield tracer
 
 
 def _made(gateway: Gateway, logs: Logs, file: SlotFile, scrape: Scrape | None) -> WorkerTelemetry:

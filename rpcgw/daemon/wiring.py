@@ -24,7 +24,7 @@ from rpcgw.daemon.rates import Limits, open_rates, preload
 from rpcgw.daemon.readiness import Readiness
 from rpcgw.daemon.revocations import REVOCATIONS, SharedRevocations
 from rpcgw.daemon.runtime import HOST_CLOCK, Runtime, open_runtime
-from rpcgw.daemon.telemetry import WorkerTelemetry, metrics_directory, worker_telemetry
+from rpcgw.daemon.telemetry import WorkerTelemetry, metrics_directory, preload_tracing, worker_telemetry
 from rpcgw.endpoints import console, documents, mcp, postman, rpc
 from rpcgw.endpoints.cancellations import Cancellations, Marks
 from rpcgw.endpoints.census import Census
@@ -43,6 +43,7 @@ def compile_generation(options: Options) -> Compiled | Sequence[Problem]:
         gateway = compile_gateway(options, log_in_form)
     except ConfigError as error:
         return error.problems
+    preload_tracing(gateway.settings.tracing)
     lost = _lost_plugins(gateway, options)
     preload(gateway)
     return lost or Generation(gateway)
@@ -107,7 +108,7 @@ class Generation:
             _log_plugins(gateway, slot, told.logs.main)
             async with (
                 open_rates(gateway, HOST_CLOCK, told.observer) as rates,
-                open_runtime(gateway, told.observer, exhausted=_end_worker, rates=rates) as runtime,
+                open_runtime(gateway, told.observer, exhausted=_end_worker, tracer=told.tracer, rates=rates) as runtime,
                 open_deferral(runtime) as deferral,
             ):
                 readiness = Readiness(gateway, slot.generation, runtime.pools, runtime.clock)
@@ -162,12 +163,16 @@ def _end_worker() -> None:
 
 def entrances(runtime: Runtime, revocations: Revocations, deferral: Deferral | None = None) -> list[Entrance]:
     """Every path of every endpoint; without `deferral`, calls with a callback are refused."""
-    gateway = runtime.gateway
+    gateway, tracer = runtime.gateway, runtime.tracer
     sessions = Sessions(runtime.pool, runtime.clock, runtime.ids, runtime.observer, revocations)
-    for_rpc = rpc.Services(runtime.executor, runtime.ids, runtime.clock, runtime.observer, deferral=deferral)
+    for_rpc = rpc.Services(
+        runtime.executor, runtime.ids, runtime.clock, runtime.observer, deferral=deferral, tracer=tracer
+    )
     cancellations = Cancellations(Marks(runtime.pool, runtime.observer))
     made = pages()
-    for_mcp = mcp.Services(runtime.executor, sessions, runtime.ids, runtime.clock, runtime.observer, cancellations)
+    for_mcp = mcp.Services(
+        runtime.executor, sessions, runtime.ids, runtime.clock, runtime.observer, cancellations, tracer
+    )
     limits = Limits(gateway, runtime.clock, runtime.rates)
     found = [
         limits.around(entrance, route.endpoint.group)

@@ -15,12 +15,13 @@ from typing import Protocol
 import msgspec
 
 from rpcgw.api.errors import AsyncError, RpcError
+from rpcgw.endpoints.spans import under_a_span
 from rpcgw.endpoints.webhooks import Webhooks
 from rpcgw.kernel.call import Call, Done, Outcome
 from rpcgw.kernel.codec import encode
 from rpcgw.kernel.language import Phrase
-from rpcgw.kernel.ports import JobQueue, Observer, StoreError
-from rpcgw.protocol.jsonrpc import answers
+from rpcgw.kernel.ports import JobQueue, Observer, StoreError, Tracer
+from rpcgw.protocol.jsonrpc import answers, spans
 from rpcgw.protocol.jsonrpc.jobs import Job, write_job
 from rpcgw.protocol.jsonrpc.special import callback_refused
 
@@ -51,6 +52,7 @@ class Deferral:
         queue: Where calls wait; None: they run in this process.
         concurrency: How many run in this process at once.
         waiting: How many may be accepted in this process and not yet done; further ones are refused.
+        tracer: What traces them; None: nothing is traced.
     """
 
     def __init__(
@@ -63,6 +65,7 @@ class Deferral:
         queue: NamedQueue | None = None,
         concurrency: int = 10,
         waiting: int = 1000,
+        tracer: Tracer | None = None,
     ) -> None:
         self._executor = executor
         self._observer = observer
@@ -72,6 +75,7 @@ class Deferral:
         self._places = asyncio.Semaphore(concurrency)
         self._waiting = waiting
         self._accepted = 0
+        self._tracer = tracer
 
     async def defer(self, call: Call, job: Job) -> Outcome:
         """What to answer now; a call that cannot be deferred fails through the pipeline, and does not run.
@@ -105,16 +109,14 @@ class Deferral:
         return await self._executor.execute(msgspec.structs.replace(call, refused=error))
 
     async def _run(self, call: Call, job: Job, webhooks: Webhooks) -> None:
-        identifier, url = job.request.id, job.request.special.callback
-        assert identifier is not None, "a notification has no answer to send"
-        assert url is not None, "only calls with a callback come here"
         self._accepted += 1
         try:
             async with self._places:
-                outcome = await self._executor.execute(call)
-                await webhooks.deliver(url, answers.answer_of(identifier, outcome), job.headers, call.ray_id)
-                if isinstance(outcome, Done) and outcome.after is not None:
-                    await outcome.after()
+                run = partial(self._delivered, webhooks, job)
+                if self._tracer is None:
+                    await run(call)
+                else:
+                    await under_a_span(self._tracer, "consumer", call, spans.attributes(call, job.request.id), run)
         except asyncio.CancelledError:
             self._observer.event(
                 "job.abandoned", method=call.method, id=call.id, ray_id=call.ray_id, outcome="abandoned"
@@ -122,3 +124,14 @@ class Deferral:
             raise
         finally:
             self._accepted -= 1
+
+    async def _delivered(self, webhooks: Webhooks, job: Job, call: Call) -> Outcome:
+        identifier, url = job.request.id, job.request.special.callback
+        assert identifier is not None, "a notification has no answer to send"
+        assert url is not None, "only calls with a callback come here"
+        outcome = await self._executor.execute(call)
+        answer = answers.answer_of(identifier, outcome)
+        await webhooks.deliver(url, answer, {**job.headers, **call.trace}, call.ray_id)
+        if isinstance(outcome, Done) and outcome.after is not None:
+            await outcome.after()
+        return outcome

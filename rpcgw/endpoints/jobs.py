@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from time import perf_counter
 from typing import Protocol
 
 from rpcgw.access.tokens import Denied, Tokens
 from rpcgw.api.context import ANONYMOUS, Principal
+from rpcgw.endpoints.spans import under_a_span
 from rpcgw.endpoints.webhooks import Webhooks
 from rpcgw.kernel.call import Call, Done, Failed, Outcome
-from rpcgw.kernel.ports import Clock, Delivery, Handled, Ids, Observer
-from rpcgw.protocol.jsonrpc import answers
+from rpcgw.kernel.ports import Clock, Delivery, Handled, Ids, Observer, Tracer
+from rpcgw.protocol.jsonrpc import answers, spans
 from rpcgw.protocol.jsonrpc.jobs import Job, read_job
 from rpcgw.protocol.trace import context
 
@@ -48,6 +50,7 @@ class Services:
     webhooks: Webhooks | None = None
     retries: int = 5
     max_body_bytes: int = 4_194_304
+    tracer: Tracer | None = None
 
 
 async def handle(services: Services, delivery: Delivery) -> Handled:
@@ -63,18 +66,31 @@ async def handle(services: Services, delivery: Delivery) -> Handled:
     if delivery.count > 1:
         _tell(services, "job.retried", "retried", call, delivery, deliveries=delivery.count)
     started = perf_counter()
-    outcome = await services.executor.execute(call)
+    run = partial(_done, services, job)
+    if services.tracer is None:
+        outcome = await run(call)
+    else:
+        about = spans.attributes(call, job.request.id, services.queue)
+        outcome = await under_a_span(services.tracer, "consumer", call, about, run)
     answer = None if job.request.id is None else answers.answer_of(job.request.id, outcome)
-    if answer is not None and job.request.special.callback is not None and services.webhooks is not None:
-        await services.webhooks.deliver(job.request.special.callback, answer, job.headers, call.ray_id)
-    if isinstance(outcome, Done) and outcome.after is not None:
-        await outcome.after()
     seconds = round(perf_counter() - started, 6)
     if isinstance(outcome, Failed):
         _tell(services, "job.failed", "failed", call, delivery, code=outcome.code, seconds=seconds)
     else:
         _tell(services, "job.done", "done", call, delivery, seconds=seconds)
     return Handled(answer)
+
+
+async def _done(services: Services, job: Job, call: Call) -> Outcome:
+    """Run a job's call and send its answer to where it is wanted."""
+    outcome = await services.executor.execute(call)
+    identifier, callback = job.request.id, job.request.special.callback
+    if identifier is not None and callback is not None and services.webhooks is not None:
+        answer = answers.answer_of(identifier, outcome)
+        await services.webhooks.deliver(callback, answer, {**job.headers, **call.trace}, call.ray_id)
+    if isinstance(outcome, Done) and outcome.after is not None:
+        await outcome.after()
+    return outcome
 
 
 def _admitted(services: Services, delivery: Delivery) -> tuple[Job, Principal, Served] | str:

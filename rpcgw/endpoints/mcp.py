@@ -16,6 +16,7 @@ import msgspec
 
 from rpcgw.access.admit import Policy, Refuse, admitter, refuser, too_large
 from rpcgw.api.context import Principal
+from rpcgw.endpoints.message_spans import Handle, beginning, under_a_span
 from rpcgw.endpoints.tool_calls import call
 from rpcgw.endpoints.visit import Answer, Services, Visit
 from rpcgw.exchange import Entrance, Head, Inbound, Reply
@@ -75,11 +76,8 @@ def entrances(endpoint: Endpoint, policy: Policy, services: Services) -> tuple[E
 
 
 async def _stateless(visit: Visit, request: Modern) -> Reply:
-    handle = _STATELESS.get(request.method)
-    if handle is None:
-        return _refuse(visit, refuse(_no_method(request.method), request.id, "stateless"))
-    made = await handle(visit, request, None)
-    return _CLIENT_LEFT if made is None else _reply(visit, made, told=handle is call)
+    made = await _answered(visit, request, _STATELESS.get(request.method, _unknown), None)
+    return _CLIENT_LEFT if made is None else _reply(visit, made, told=request.method == "tools/call")
 
 
 async def _discover(visit: Visit, request: Modern | Legacy, _: None) -> Answer:
@@ -91,7 +89,8 @@ async def _discover(visit: Visit, request: Modern | Legacy, _: None) -> Answer:
 
 async def _in_session(visit: Visit, request: Legacy) -> Reply:
     if request.method == "initialize":
-        return await _initialize(visit, request)
+        traced = visit.services.tracer is not None
+        return await (beginning(_initialize, visit, request) if traced else _initialize(visit, request))
     session = await _session(visit)
     if isinstance(session, Refused):
         return _refuse(visit, msgspec.structs.replace(session, id=request.id))
@@ -99,12 +98,9 @@ async def _in_session(visit: Visit, request: Legacy) -> Reply:
     return answers.accepted() if made is None else _reply(visit, made, told=request.method == "tools/call")
 
 
-async def _legacy(visit: Visit, request: Legacy, session: Session) -> Answer | Refused | None:
+def _legacy(visit: Visit, request: Legacy, session: Session) -> Awaitable[Answer | Refused | None]:
     """The answer; None where the client gave its request up, and wants none."""
-    handle = _SESSION.get(request.method)
-    if handle is None:
-        return refuse(_no_method(request.method), request.id, "session")
-    return await handle(visit, request, session)
+    return _answered(visit, request, _SESSION.get(request.method, _unknown), session)
 
 
 async def _initialize(visit: Visit, request: Legacy) -> Reply:
@@ -210,6 +206,18 @@ async def _session(visit: Visit) -> Session | Refused:
 
 
 # -- both eras
+
+
+def _answered(
+    visit: Visit, request: Modern | Legacy, handle: Handle, session: Session | None
+) -> Awaitable[Answer | Refused | None]:
+    if visit.services.tracer is None:
+        return handle(visit, request, session)
+    return under_a_span(handle, visit, request, session, known=handle is not _unknown)
+
+
+async def _unknown(_: Visit, request: Modern | Legacy, session: Session | None) -> Refused:
+    return refuse(_no_method(request.method), request.id, "session" if session else "stateless")
 
 
 async def _list(visit: Visit, request: Modern | Legacy, session: Session | None) -> Answer | Refused:

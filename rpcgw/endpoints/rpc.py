@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Protocol
@@ -17,10 +17,11 @@ from rpcgw.api.errors import RpcError
 from rpcgw.endpoints import batches
 from rpcgw.endpoints.deferred import Deferral
 from rpcgw.endpoints.entity import entity
+from rpcgw.endpoints.spans import under_a_span
 from rpcgw.exchange import Entrance, Head, Headers, Inbound, Reply
 from rpcgw.kernel.call import Call, Done, Outcome
-from rpcgw.kernel.ports import Clock, Ids, Observer
-from rpcgw.protocol.jsonrpc import UNKNOWN_VERSION, Endpoint, answers, references
+from rpcgw.kernel.ports import Clock, Ids, Observer, Tracer
+from rpcgw.protocol.jsonrpc import UNKNOWN_VERSION, Endpoint, answers, references, spans
 from rpcgw.protocol.jsonrpc.answers import After
 from rpcgw.protocol.jsonrpc.envelope import Batch, Fault, Request, read
 from rpcgw.protocol.jsonrpc.jobs import Job, tracing
@@ -50,6 +51,7 @@ class Services:
     observer: Observer
     surface: Surface = "rpc"
     deferral: Deferral | None = None
+    tracer: Tracer | None = None
 
 
 class Visit(msgspec.Struct, frozen=True):
@@ -110,7 +112,7 @@ def _fault(visit: Visit, fault: Fault) -> Reply:
 async def _single(visit: Visit, request: Request) -> Reply:
     call = _call(visit, request, request.special.timeout)
     if request.id is None:
-        return answers.accepted(partial(_notify, visit, call))
+        return answers.accepted(partial(_notify, visit, request, call))
     outcome = await _outcome(visit, request, call)
     return answers.answer_to(request.id, outcome)
 
@@ -181,7 +183,15 @@ async def _afterwards(listeners: Sequence[After], run: _Run, notifications: Sequ
             await outcome.after()
 
 
-async def _outcome(visit: Visit, request: Request, call: Call) -> Outcome:
+def _outcome(visit: Visit, request: Request, call: Call) -> Awaitable[Outcome]:
+    """What a call comes to, under a span of its own where calls are traced."""
+    if (tracer := visit.services.tracer) is None:
+        return _called(visit, request, call)
+    about = spans.attributes(call, request.id)
+    return under_a_span(tracer, "server", call, about, partial(_called, visit, request))
+
+
+async def _called(visit: Visit, request: Request, call: Call) -> Outcome:
     """Run a call, or defer it where its answer is to go to a callback; a notification has no answer."""
     services = visit.services
     if request.special.callback is None or request.id is None or call.refused is not None:
@@ -201,12 +211,12 @@ def _job(visit: Visit, request: Request, call: Call) -> Job:
         group=call.group,
         version=call.version,
         locale=visit.locale,
-        headers=tracing(visit.headers),
+        headers={**tracing(visit.headers), **call.trace},
     )
 
 
-async def _notify(visit: Visit, call: Call) -> None:
-    outcome = await visit.services.executor.execute(call)
+async def _notify(visit: Visit, request: Request, call: Call) -> None:
+    outcome = await _outcome(visit, request, call)
     if isinstance(outcome, Done) and outcome.after:
         await outcome.after()
 

@@ -29,6 +29,7 @@ from rpcgw.protocol.mcp.ladder import META_CAPABILITIES, META_LOG_LEVEL
 from rpcgw.protocol.mcp.messages import Legacy, Modern
 from rpcgw.protocol.mcp.revisions import SESSION, STATELESS, Revision
 from rpcgw.protocol.mcp.sessions import Session
+from rpcgw.protocol.mcp.spans import TOOL_ERROR
 from rpcgw.protocol.trace import context
 
 _NO_META: Final[dict[str, Any]] = {}
@@ -74,6 +75,8 @@ def _not_run(
     _tell(visit, _kernel_call(visit, _asked_for(visit, request, planned), {}, running), fault)
     if isinstance(planned, Fault) or planned.tool.validation_errors == "protocol":
         return refuse(fault, request.id, revision.era)
+    if visit.span is not None:
+        visit.span.failed(TOOL_ERROR, fault.message)
     return Answer(answers.failed(request.id, msgspec.to_builtins(fault), visit.endpoint, revision.era))
 
 
@@ -100,6 +103,8 @@ async def _run(
     body = answers.outcome_of(request.id, outcome, planned.tool, visit.endpoint, revision)
     if isinstance(body, Fault):
         return refuse(body, request.id, revision.era)
+    if visit.span is not None and isinstance(outcome, Failed):
+        visit.span.failed(TOOL_ERROR, outcome.message)
     return Answer(body, outcome.after if isinstance(outcome, Done) else None)
 
 
@@ -123,7 +128,7 @@ def _kernel_call(
         strict=True,
         gated=gated,
         client=running,
-        trace=context(running.meta) or context(head.headers),
+        trace=visit.span.trace if visit.span is not None else context(running.meta) or context(head.headers),
         peer=head.peer,
     )
 

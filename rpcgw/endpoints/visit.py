@@ -12,9 +12,10 @@ from rpcgw.endpoints.cancellations import Cancellations
 from rpcgw.endpoints.sessions import Sessions
 from rpcgw.exchange import Inbound
 from rpcgw.kernel.call import Call, Outcome
-from rpcgw.kernel.ports import Clock, Ids, Observer
+from rpcgw.kernel.ports import Clock, Ids, Observer, Span, Tracer
 from rpcgw.protocol.mcp import Endpoint
 from rpcgw.protocol.mcp.answers import After
+from rpcgw.protocol.mcp.spans import Transport
 
 
 class Executor(Protocol):
@@ -26,7 +27,7 @@ class Executor(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """What the endpoint needs from outside."""
+    """What the endpoint needs from outside; `tracer` is None where nothing is traced, `transport` what clients use."""
 
     executor: Executor
     sessions: Sessions
@@ -34,16 +35,22 @@ class Services:
     clock: Clock
     observer: Observer
     cancellations: Cancellations = field(default_factory=Cancellations)
+    tracer: Tracer | None = None
+    transport: Transport = "tcp"
 
 
 class Visit(msgspec.Struct, frozen=True):
-    """One request that was let in: what all of its messages have in common."""
+    """One request that was let in: what all of its messages have in common.
+
+    `span` is that of the message that is being answered, where messages are traced.
+    """
 
     endpoint: Endpoint
     services: Services
     principal: Principal
     inbound: Inbound
     locale: str
+    span: Span | None = None
 
 
 class Answer(msgspec.Struct, frozen=True):

@@ -10,7 +10,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from rpcgw.access.webhooks import WebhookPolicy, parse_callback
-from rpcgw.kernel.ports import Clock, HttpClient, Observer, Resolver, SendError
+from rpcgw.kernel.ports import Clock, HttpClient, Observer, Resolver, SendError, Tracer
 from rpcgw.protocol.jsonrpc import delivery
 
 RESOLVE: Final = 5.0
@@ -28,6 +28,7 @@ class Webhooks:
     observer: Observer
     secret: str | None = None
     retries: int = 5
+    tracer: Tracer | None = None
 
     async def refuses(self, url: str) -> str:
         """Why an answer must not go to this URL, in words for the client; empty where it may."""
@@ -51,6 +52,16 @@ class Webhooks:
         Raises:
             CancelledError: From outside; that is logged too.
         """
+        if self.tracer is None:
+            return await self._deliver(url, envelope, tracing, ray_id)
+        about = {"http.request.method": "POST", "server.address": urlsplit(url).hostname or ""}
+        with self.tracer.span("POST", "client", about, parent={}) as span:
+            taken = await self._deliver(url, envelope, {**tracing, **span.trace}, ray_id)
+            if not taken:
+                span.failed("undelivered")
+        return taken
+
+    async def _deliver(self, url: str, envelope: bytes, tracing: Mapping[str, str], ray_id: str) -> bool:
         told = {"host": urlsplit(url).netloc, "ray_id": ray_id}
         fields = partial(self._fields, tracing, envelope)
         try:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from asyncio import Event
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from rpcgw.api.rates import Rate
 from rpcgw.kernel.call import Call, Outcome
@@ -137,6 +137,50 @@ class Observer(Protocol):
 
     def event(self, name: str, /, **fields: Any) -> None:
         """Anything else worth a log line or a counter (`cache.error`, `session.created`, `guard.refused`, ...)."""
+
+
+SpanKind = Literal["server", "client", "consumer"]
+"""Who does what a span tells of: this process for a client, another one for this process, or this one for a queue."""
+
+
+class Span(Protocol):
+    """One operation of a trace, while it lasts."""
+
+    @property
+    def trace(self) -> Mapping[str, str]:
+        """The W3C trace context that names it, for whoever is called from within it."""
+
+    def set(self, name: str, value: str | int, /) -> None:
+        """Say something of it."""
+
+    def rename(self, name: str, /) -> None:
+        """Give it another name."""
+
+    def failed(self, kind: str, message: str = "", /) -> None:
+        """It ends in an error; `kind` is one of few words, or a code."""
+
+
+class Tracer(Protocol):
+    """Makes spans. Never raises because of a collector that is away, and never waits for one."""
+
+    def span(
+        self,
+        name: str,
+        kind: SpanKind,
+        attributes: Mapping[str, str],
+        *,
+        parent: Mapping[str, str],
+        link: Mapping[str, str] | None = None,
+    ) -> AbstractContextManager[Span]:
+        """A span that lasts as long as the block; what leaves it as an exception is its error.
+
+        Args:
+            name: What is done, one of few names.
+            kind: Who does it for whom.
+            attributes: What is known of it.
+            parent: The W3C trace context that it belongs to; empty for the current span's, or for none.
+            link: Another context that it has to do with.
+        """
 
 
 class SendError(Exception):

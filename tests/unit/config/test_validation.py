@@ -9,7 +9,7 @@ import pytest
 from rpcgw.config.codes import CODES
 
 MCP = '"enabled", "instructions", "max_body_bytes", "session_ttl", "mcp_server_info", "groups"'
-ROOTS = '"imports", "parameters", "environment", "state_dir", "server", "routes", "plugins", "translations", "pools", "limits", "ufo_json_rpc", "ufo_mcp", "defaults", "groups", "methods", "jobs", "webmcp", "errors", "logging", "metrics", "http", "console", "cors"'
+ROOTS = '"imports", "parameters", "environment", "state_dir", "server", "routes", "plugins", "translations", "pools", "limits", "ufo_json_rpc", "ufo_mcp", "defaults", "groups", "methods", "jobs", "webmcp", "errors", "logging", "metrics", "tracing", "http", "console", "cors"'
 TUNING = '"deadline", "unknown_params", "validation_errors", "lenient_arguments", "cache_ttl", "deprecated", "audit", "limits", "concurrency", "breaker"'
 POOLS = "file:<directory>, memory: or redis://host:port/db"
 
