@@ -36,9 +36,10 @@ async def plain_chromium() -> AsyncIterator[Browser]:
 
 
 @pytest_asyncio.fixture(loop_scope="module")
-async def served() -> AsyncIterator[Site]:
+async def served(chromium: Browser) -> AsyncIterator[Site]:
     async with site() as made:
         yield made
+        await chromium.close_tabs()
 
 
 async def refreshed(tab: ToolTab) -> dict[str, str]:

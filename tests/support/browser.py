@@ -52,6 +52,7 @@ class Browser:
         self._ids = itertools.count(1)
         self._waiting: dict[int, asyncio.Future[dict[str, Any]]] = {}
         self._listeners: defaultdict[str, list[Listener]] = defaultdict(list)
+        self._tabs: list[dict[str, Any]] = []
 
     def listen(self, session: str, listener: Listener) -> None:
         """Tell somebody of a page's events, of those domains that the page was told to enable."""
@@ -89,6 +90,7 @@ class Browser:
     async def tab(self, *, width: int = 1200, height: int = 900, scheme: str = "light", language: str = "en") -> Page:
         """Open an empty page with such a window, colours and language."""
         target = await self.command("Target.createTarget", {"url": "about:blank"})
+        self._tabs.append(target)
         attached = await self.command("Target.attachToTarget", {**target, "flatten": True})
         page = Page(self, attached["sessionId"])
         metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
@@ -98,6 +100,11 @@ class Browser:
         agent = await page.value("navigator.userAgent")
         await page.command("Emulation.setUserAgentOverride", {"userAgent": agent, "acceptLanguage": language})
         return page
+
+    async def close_tabs(self) -> None:
+        """Close what was opened, so that many tests can share one browser."""
+        while self._tabs:
+            await self.command("Target.closeTarget", self._tabs.pop())
 
 
 class Page:

@@ -52,7 +52,9 @@ class ToolTab:
                 for tool in said["tools"]:
                     self.tools.pop(tool["name"], None)
             case "WebMCP.toolResponded":
-                self._answer(said["invocationId"]).set_result(said)
+                answer = self._answer(said["invocationId"])
+                if not answer.done():  # a page that is left gives up what it has answered
+                    answer.set_result(said)
             case "Runtime.consoleAPICalled" if said["type"] == "warning":
                 self.warnings.append(" ".join(str(each.get("value")) for each in said["args"]))
             case "Runtime.exceptionThrown":

@@ -122,7 +122,7 @@
 
   /** @param {string} text @param {number} limit @param {string} mark */
   const cut = (text, limit, mark = "…") =>
-    text.length <= limit ? text : (text.slice(0, Math.max(0, limit - mark.length)) + mark).slice(0, limit).toWellFormed();
+    text.length <= limit ? text : (text.slice(0, Math.max(0, limit - mark.length)).replace(/[\uD800-\uDBFF]$/, "") + mark).slice(0, limit);
 
   /** @param {string} text @param {any} [data] @returns {Result} */
   const said = (text, data) => ({
