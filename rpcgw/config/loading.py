@@ -7,7 +7,7 @@ jsonschema) and hands the snapshot to the process that compiles it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rpcgw.api.errors import ConfigError
 from rpcgw.api.problems import Problem, errors
@@ -88,4 +88,5 @@ def _attempt(sources: Sources, *, environment: str | None, env: Mapping[str, str
     around = Surroundings(sources.base, env, environment, dev)
     settings, wrong_settings = build_settings(gateway, routes, around)
     problems = [*gathered.problems, *wrong_gateway, *wrong_routes, *wrong_settings]
+    settings = replace(settings, sources=sources.paths())
     return Attempt(settings, gathered.catalogues, tuple(problems))

@@ -111,6 +111,7 @@ class Server:
     failed_attempts: Rate | None = _ATTEMPTS
     tls: Tls | None = None
     max_connections: int | None = None
+    watch: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -398,7 +399,8 @@ class Settings:
     """The whole configuration of one generation.
 
     `security`, `mcp` and `calls` hold resolved values by group, the common ones under the empty name; `methods` holds
-    only what differs for a method; `places` says by dotted path where each option of the gateway file stands.
+    only what differs for a method; `places` says by dotted path where each option of the gateway file stands; `sources`
+    are the files that were read, the directories that were listed, and those that were looked for in vain.
     """
 
     source: str
@@ -428,6 +430,7 @@ class Settings:
     calls: Mapping[str, CallSettings] = field(default_factory=dict)
     methods: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     places: Mapping[str, Place] = field(default_factory=dict)
+    sources: tuple[str, ...] = ()
 
     def security_of(self, group: str) -> Security:
         """Who may call a group."""

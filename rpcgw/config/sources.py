@@ -55,6 +55,10 @@ class Sources:
         """The snapshot that `as_json` described."""
         return Sources(**value)
 
+    def paths(self) -> tuple[str, ...]:
+        """Every file and directory that was read or looked for, as absolute paths."""
+        return tuple(absolute(self.base, name) for name in sorted({*self.files, *self.listings, *self.failures}))
+
     def text(self, name: str) -> str:
         """A file of the snapshot. Raises `Unreadable`."""
         if name in self.files:

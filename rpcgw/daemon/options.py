@@ -51,7 +51,8 @@ class Needs:
     `keep_alive`, `reload`, `grace`, `pre_stop` are `server.timeouts`. `boot` is how long workers may take to become
     ready, `blocked` how long a worker's loop may stand still before the worker is ended. `plugins` names those that
     serve. `metrics_dir` is where the workers' slot files lie (empty: there are none), and `watched` the files and
-    directories that `--dev` watches (empty: the configuration's directory). `fixed` holds, by name and as
+    directories that `--dev` watches (empty: the configuration's directory); `sources` those, and patterns, that
+    `server.watch` watches (empty: it does not). `fixed` holds, by name and as
     text, the settings that a reload cannot change. `metrics_bind` is where metrics are scraped, if not where everything
     else is served. `fast_front` is `http.fast_front`.
     """
@@ -70,6 +71,7 @@ class Needs:
     plugins: tuple[str, ...] = ()
     fast_front: bool = True
     watched: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
     fixed: Mapping[str, str] = field(default_factory=dict)
     metrics_bind: str = ""
 

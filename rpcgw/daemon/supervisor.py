@@ -25,6 +25,7 @@ from rpcgw.daemon.exits import FAILED, MISCONFIGURED, OK
 from rpcgw.daemon.generation import Generation, Refused
 from rpcgw.daemon.keeping import Keeping
 from rpcgw.daemon.lines import Lines
+from rpcgw.daemon.lookout import Lookout
 from rpcgw.daemon.notify import Notifier
 from rpcgw.daemon.options import Needs, Options
 from rpcgw.daemon.restart import needing_restart
@@ -72,6 +73,7 @@ class Supervisor:
         self._retry = FIRST_RETRY
         self._keeping = Keeping(lines)
         self._crew = Crew(lines, self._keeping, self._spawn, self._failed)
+        self._lookout = Lookout(lines, self._told_to_reload)
         self._vigil = Vigil(lines, self._notifier, lambda: self._generations, lambda: self._crew.serving)
 
     async def run(self) -> int:
@@ -83,6 +85,7 @@ class Supervisor:
                 reloads = self._spawn(self._reloads())
                 self._spawn(self._vigil.watch_beats())
                 self._spawn(self._vigil.ping())
+                self._spawn(self._lookout.run())
                 await self._stop.wait()
                 reloads.cancel()
                 await asyncio.wait([reloads])
@@ -195,6 +198,7 @@ class Supervisor:
         self._generations.append(generation)
         began = time.monotonic()
         try:
+            await self._lookout.begins()
             await generation.compile()
             took = round(time.monotonic() - began, 3)
             self._lines.form = generation.needs.log_format
@@ -205,8 +209,10 @@ class Supervisor:
             if self._crew.serving is None:
                 self._listen(generation.needs)
             await generation.populate(self._listeners, self._scraped)
-        except Refused:
+            await self._lookout.follow(generation.needs.sources, [generation.needs.state_dir])
+        except Refused as refused:
             self._forget(generation)
+            await self._lookout.refused([problem.place.file for problem in refused.problems])
             raise
         return generation
 

@@ -25,6 +25,7 @@ from rpcgw.daemon.readiness import Readiness
 from rpcgw.daemon.revocations import REVOCATIONS, SharedRevocations
 from rpcgw.daemon.runtime import HOST_CLOCK, Runtime, open_runtime
 from rpcgw.daemon.telemetry import WorkerTelemetry, metrics_directory, preload_tracing, worker_telemetry
+from rpcgw.daemon.watched import watched_in_development, watched_in_production
 from rpcgw.endpoints import console, documents, mcp, postman, rpc
 from rpcgw.endpoints.cancellations import Cancellations, Marks
 from rpcgw.endpoints.census import Census
@@ -86,7 +87,8 @@ class Generation:
             state_dir=settings.state_dir,
             metrics_dir=metrics_directory(self.gateway),
             metrics_bind=(settings.metrics.bind or "") if settings.metrics.enabled else "",
-            watched=_watched(self.gateway),
+            watched=watched_in_development(self.gateway),
+            sources=watched_in_production(self.gateway),
             plugins=tuple(plugin.name for plugin in self.gateway.running),
             fixed={"server.bind": ", ".join(server.bind), "metrics.bind": settings.metrics.bind or "none"},
         )
