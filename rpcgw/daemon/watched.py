@@ -32,8 +32,10 @@ def watched_in_production(gateway: Gateway) -> tuple[str, ...]:
     if not settings.server.watch:
         return ()
     catalogues = (str(Path(file.file).resolve().parent) for file in gateway.catalogues)
-    directories = (settings.plugins.directory, settings.translations.directory)
-    return tuple(dict.fromkeys([*settings.sources, *directories, *catalogues, *_code(), *_records()]))
+    named = [settings.plugins.directory, settings.translations.directory]
+    if (tls := settings.server.tls) is not None:
+        named += [tls.cert, tls.key]
+    return tuple(dict.fromkeys([*settings.sources, *named, *catalogues, *_code(), *_records()]))
 
 
 def _records() -> Iterator[str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.daemon import cli, folder
+from tests.support.daemon import ROOT, cli, folder
 from tests.support.refusal import refusal
 
 WRONG = """\
@@ -18,9 +18,10 @@ ufo_json_rpc:
     security:
         clients_tokens: hidden
 """
-TOLD = """\
-gateway.yaml:2:5: error[unknown-option] Unrecognized option "bnd" under "server". Available options are "bind", \
-"public_url", "workers", "allowed_hosts", "timeouts", "allow_unprotected".
+SCHEMA = json.loads((ROOT / "rpcgw" / "config" / "schema" / "gateway.json").read_text("utf-8"))
+AVAILABLE = ", ".join(f'"{name}"' for name in SCHEMA["properties"]["server"]["properties"])
+TOLD = f"""\
+gateway.yaml:2:5: error[unknown-option] Unrecognized option "bnd" under "server". Available options are {AVAILABLE}.
     2 |     bnd: 127.0.0.1:8080
       |     ^
     help: did you mean "bind"?

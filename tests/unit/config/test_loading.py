@@ -64,6 +64,7 @@ def test_defaults(compiled: Compile) -> None:
         security={"": Security()},
         mcp={"": McpSettings()},
         calls={"": CallSettings()},
+        sources=("/srv/gateway.yaml", "/srv/routes.yaml"),
     )
     assert found == expected
 
