@@ -146,7 +146,8 @@ class Entrance:
     the method (405 with `Allow`), then the token; what it cannot know by itself is `Pending`, and the door settles it.
     `methods` lists what it lets through, for `Allow` and for CORS.
     `too_large` is the answer to a body over `max_body_bytes`; `refuse` puts any other verdict into the protocol's form,
-    and tells the operator. `origins` may read answers from a page (CORS), and see the headers named in `expose`.
+    and tells the operator. `origins` may read answers from a page (CORS), and see the headers named in `expose`;
+    with `credentials` they may send their cookies along.
     """
 
     name: str
@@ -159,3 +160,4 @@ class Entrance:
     origins: tuple[str, ...] = ()
     expose: tuple[str, ...] = ()
     refuse: Callable[[Rejected, Head], Reply] = refused_plainly
+    credentials: bool = False

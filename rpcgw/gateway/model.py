@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -75,13 +75,15 @@ class McpRoute:
 class SiteServed:
     """A site's pages: who may ask for them, and whose beacons and calls are taken.
 
-    `callers` says by group who may call its methods: whoever may do so over `/rpc`.
+    `callers` says by group who may call its methods: whoever may do so over `/rpc`. `negotiate` gives the language of
+    a group's answers by `Accept-Language`.
     """
 
     site: Site
     readers: Policy
     senders: Senders
     callers: Mapping[str, Policy]
+    negotiate: Mapping[str, Callable[[str | None], str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -93,7 +93,8 @@ def _served(route: SiteRoute, own: SiteSettings, offered: Sequence[Offered], aro
     guards = _guards(own, settings)
     callers = {group: _callers(guards, settings, group, around.tokens(group)) for group in around.table.groups}
     senders = compile_senders(own.origins, settings.server.public_url)
-    return SiteServed(site, Policy(guards, methods=("GET", "HEAD")), senders, callers)
+    negotiate = {group: around.wording.negotiator(group) for group in around.table.groups}
+    return SiteServed(site, Policy(guards, methods=("GET", "HEAD")), senders, callers, negotiate)
 
 
 def _guards(own: SiteSettings, settings: Settings) -> Guards:

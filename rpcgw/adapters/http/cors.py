@@ -86,10 +86,14 @@ class Cors:
         self._config = CorsConfig(app, router_adapter=self._adapter)
 
     def add(self, resource: web.Resource, entrance: Entrance) -> None:
-        """Let pages of the entrance's origins call it, with any header that they ask for, and never with cookies."""
+        """Let pages of the entrance's origins call it, with any header that they ask for."""
         methods = [method for method in entrance.methods if method != "OPTIONS"]
         options = ResourceOptions(
-            expose_headers=entrance.expose, allow_headers="*", max_age=MAX_AGE, allow_methods=methods
+            allow_credentials=entrance.credentials,
+            expose_headers=entrance.expose,
+            allow_headers="*",
+            max_age=MAX_AGE,
+            allow_methods=methods,
         )
         self._config.add(resource, dict.fromkeys(entrance.origins, options))
 

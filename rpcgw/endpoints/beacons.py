@@ -1,0 +1,151 @@
+"""`<prefix>/event`: beacons of pages. Guards from the cheap to the dear, then one row in the usage log.
+
+Anybody may send here, so little is taken: small bodies, from the site's own pages, of the site's own tools, so many a
+minute. What is none of ours is answered 204 like the rest, and not counted: nobody learns anything from it. An address
+is only ever a key of the counter, hashed with a secret and the day.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from functools import partial
+from hashlib import blake2b
+from math import ceil
+from typing import Final, Protocol
+
+from rpcgw.access.addresses import counted_as
+from rpcgw.access.admit import Policy, admitter, refuser, too_large
+from rpcgw.api.context import Principal
+from rpcgw.api.rates import Rate
+from rpcgw.exchange import Entrance, Head, HeaderFields, Inbound, Pending, Rejected, Reply, Verdict
+from rpcgw.gateway.model import SiteServed
+from rpcgw.kernel.ports import Clock, Limiter, Observer, StoreError
+from rpcgw.protocol.webmcp import beacons
+from rpcgw.protocol.webmcp.beacons import Told
+from rpcgw.protocol.webmcp.statistics import A_DAY
+
+_FIELDS: Final[HeaderFields] = (("Cache-Control", "no-store"),)
+_MEDIA_TYPES: Final = frozenset({"application/json", "text/plain"})
+_MINUTE: Final = 60
+_RETRY: Final = 5
+_TAKEN: Final = Reply(204, headers=_FIELDS)
+_MALFORMED: Final = Reply(400, headers=_FIELDS)
+_AWAY: Final = Reply(503, headers=(*_FIELDS, ("Retry-After", str(_RETRY))))
+
+
+class UsageLog(Protocol):
+    """Where beacons are kept."""
+
+    async def add(self, told: Told, /) -> None:
+        """Keep what a beacon tells; returns once it is kept. Raises `StoreError` where it is not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """What the endpoint needs from outside.
+
+    `secret` hides addresses in the keys of the `limiter`; `agents` are kept by name beside the well-known ones;
+    `rate` and `ceiling` are beacons a minute, of one address and of all; 0 is any number.
+    """
+
+    log: UsageLog
+    limiter: Limiter
+    clock: Clock
+    observer: Observer
+    secret: bytes
+    agents: tuple[str, ...] = ()
+    rate: int = 60
+    ceiling: int = 60_000
+
+
+def entrance(served: SiteServed, services: Services) -> Entrance:
+    """The path of a site's beacons."""
+    refuse = refuser(services.observer, _rejected)
+    policy = Policy(served.readers.guards.of_any_origin(), ("POST",), media_types={"POST": _MEDIA_TYPES})
+    limit = too_large(beacons.LARGEST, "fixed")
+    return Entrance(
+        name=f"{served.site.route}_webmcp_event",
+        pattern=f"{served.site.prefix}/event",
+        methods=policy.methods,
+        max_body_bytes=beacons.LARGEST,
+        admit=_admit(served, services, admitter(policy, services.clock, refuse), partial(refuse, limit)),
+        too_large=partial(refuse, limit),
+        answer=partial(_answer, served, services),
+        origins=tuple(sorted(served.senders.origins)),
+        credentials=True,
+    )
+
+
+def _admit(
+    served: SiteServed, services: Services, admit: Callable[[Head], Verdict], large: Callable[[Head], Reply]
+) -> Callable[[Head], Verdict]:
+    """Method, media type, declared size, the sender, then the rates, which somebody outside may count."""
+
+    def admit_beacon(head: Head) -> Verdict:
+        verdict = admit(head)
+        if isinstance(verdict, Reply):
+            return verdict
+        if _declared(head) > beacons.LARGEST:
+            return large(head)
+        if why := served.senders.refuses(head):
+            _count(services, served, "foreign", reason=why)
+            return _TAKEN
+        return Pending(_within_rates(served, services, head, verdict))
+
+    return admit_beacon
+
+
+def _within_rates(
+    served: SiteServed, services: Services, head: Head, verdict: Verdict
+) -> Callable[[], Awaitable[Principal | Reply]]:
+    async def settle() -> Principal | Reply:
+        assert isinstance(verdict, Principal), "the policy asks for no token, so nothing is pending"
+        limits = [
+            (services.rate, ("webmcp", served.site.name, _hidden(services, head.peer))),
+            (services.ceiling, ("webmcp", served.site.name)),
+        ]
+        try:
+            for amount, key in limits:
+                wait = await services.limiter.hit(Rate(amount, _MINUTE), *key) if amount else 0.0
+                if wait:
+                    _count(services, served, "limited")
+                    return Reply(429, headers=(*_FIELDS, ("Retry-After", str(ceil(wait)))))
+        except StoreError as error:
+            _count(services, served, "failed", reason=str(error))
+            return _AWAY
+        return verdict
+
+    return settle
+
+
+def _hidden(services: Services, peer: str) -> str:
+    """An address as a key that nobody can read, another one each day."""
+    day = int(services.clock.now()) // A_DAY
+    return blake2b(f"{day} {counted_as(peer)}".encode(), key=services.secret[:64], digest_size=16).hexdigest()
+
+
+async def _answer(served: SiteServed, services: Services, _: Principal, inbound: Inbound) -> Reply:
+    site = served.site
+    told = beacons.read(inbound.body, site.name, site.tools, services.clock.now(), services.agents)
+    if isinstance(told, beacons.Refused):
+        _count(services, served, told.value)
+        return _MALFORMED if told is beacons.Refused.MALFORMED else _TAKEN
+    try:
+        await services.log.add(told)
+    except StoreError:
+        return _AWAY
+    return _TAKEN
+
+
+def _declared(head: Head) -> int:
+    length = head.headers.get("content-length") or ""
+    return int(length) if length.isdecimal() and length.isascii() else 0
+
+
+def _count(services: Services, served: SiteServed, outcome: str, **more: str) -> None:
+    services.observer.event("webmcp.beacon", site=served.site.name, outcome=outcome, **more)
+
+
+def _rejected(verdict: Rejected) -> Reply:
+    return Reply(verdict.status, headers=_FIELDS + verdict.headers)
