@@ -8,6 +8,7 @@ from pathlib import Path
 
 from rpcgw.config.codes import CODES
 from rpcgw.protocol.mcp.lint import BUDGETS, RULES
+from rpcgw.protocol.webmcp.findings import CODES as FINDINGS
 
 ROOT = Path(__file__).resolve().parent.parent
 REPORTS = {"Problem": 1, "report": 0}
@@ -74,7 +75,6 @@ PLUGINS = {
     "unpublishable": "The server's own description cannot be published (warning).",
     "untyped": "A parameter has no annotation, so anything is accepted (warning).",
     "variadic": "A method takes *args or **kwargs.",
-    "webmcp-provider": "What a plugin gives as a tool of web pages is none.",
 }
 """The codes of plugins, texts and what joins them."""
 
@@ -84,7 +84,10 @@ CLIENTS = {rule.code: f"A tool has {rule.text}. {', '.join(rule.clients)} {rule.
 }
 """The codes of the lint of well-known clients."""
 
-ALL = {**CODES, **PLUGINS, **CLIENTS}
+TOOLS = dict(FINDINGS)
+"""The codes of what tools of web pages have."""
+
+ALL = {**CODES, **PLUGINS, **TOOLS, **CLIENTS}
 
 
 def named() -> Iterator[tuple[str, str]]:

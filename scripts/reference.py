@@ -27,7 +27,7 @@ from rpcgw.api.events import EVENT_NAMES
 from rpcgw.cli.main import COMMANDS, cli
 from rpcgw.config.codes import CODES
 from rpcgw.config.validation import schema
-from scripts.problem_codes import CLIENTS, PLUGINS
+from scripts.problem_codes import CLIENTS, PLUGINS, TOOLS
 
 PAGES = Path(__file__).resolve().parent.parent / "docs" / "reference"
 MADE = "<!-- Written by scripts/reference.py: change the code, then `make reference`. -->\n"
@@ -126,7 +126,12 @@ def problems_page() -> str:
     parts = [
         "# Problems\n\nWhat stands in brackets in a problem of `rpcgw check` and `rpcgw serve`. Codes are stable.\n"
     ]
-    heads = {"Configuration": CODES, "Plugins and texts": PLUGINS, "What well-known clients make of tools": CLIENTS}
+    heads = {
+        "Configuration": CODES,
+        "Plugins and texts": PLUGINS,
+        "Tools of web pages": TOOLS,
+        "What well-known clients make of tools": CLIENTS,
+    }
     for head, codes in heads.items():
         rows = ([code(name), text] for name, text in sorted(codes.items()))
         parts.append(f"\n## {head}\n\n{table(['code', 'what it means'], rows)}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import Any
 
@@ -13,12 +13,12 @@ from rpcgw.access.names import origin_of
 from rpcgw.access.senders import compile_senders
 from rpcgw.access.tokens import Tokens
 from rpcgw.api.problems import Place, Problem
-from rpcgw.api.webmcp import ToolProvider
 from rpcgw.config.settings import Settings
 from rpcgw.config.sites import Site as SiteSettings
 from rpcgw.config.sites import SiteRoute
 from rpcgw.discovery.found import LoadedPlugin
 from rpcgw.gateway.model import SiteServed
+from rpcgw.gateway.page_tools import Offered, examine
 from rpcgw.gateway.plugins import Imported
 from rpcgw.gateway.wording import MethodWording
 from rpcgw.kernel.codec import decode
@@ -44,16 +44,6 @@ class Surroundings:
     tokens: TokensOf
 
 
-@dataclass(frozen=True, slots=True)
-class Offered:
-    """A provider, and where it stands: `at` is the dotted path of a tool in YAML, empty for a plugin's."""
-
-    provider: ToolProvider
-    place: Place
-    at: str = ""
-    shown: str = ""
-
-
 def serve_sites(around: Surroundings) -> tuple[tuple[SiteServed, ...], list[Problem]]:
     """Every site's route, in the order of routes.yaml; none where `webmcp.enabled` is off."""
     settings, imported = around.settings, around.imported
@@ -65,7 +55,10 @@ def serve_sites(around: Surroundings) -> tuple[tuple[SiteServed, ...], list[Prob
         own = settings.webmcp.site(route.site)
         offered = [*_declared(own, settings), *_of_plugins(own, brought)]
         problems += _unknown_plugins(route, own, settings, imported)
-        served.append(_served(route, own, offered, around))
+        made = _served(route, own, offered, around)
+        calls, wrong = examine(made.site, offered, settings)
+        problems += wrong
+        served.append(replace(made, site=replace(made.site, calls=calls)))
     return tuple(served), list(dict.fromkeys(problems))
 
 
@@ -171,7 +164,7 @@ def _made(part: object) -> Offered | Problem:
     if not isinstance(getattr(provider, "name", None), str) or not callable(getattr(provider, "manifest", None)):
         text = f"{shown} is no ToolProvider: it needs a name, which is text, and manifest(page, data)"
         return Problem(place, "webmcp-provider", text)
-    return Offered(provider, place, "", shown)
+    return Offered(provider, place, shown)
 
 
 def _processors(own: SiteSettings, plugins: Sequence[LoadedPlugin]) -> tuple[object, ...]:

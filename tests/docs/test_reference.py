@@ -61,7 +61,7 @@ def test_every_setting_says_what_it_is() -> None:
 
 def test_no_code_means_two_things() -> None:
     """A problem code stands in one table only."""
-    tables = (CODES, problem_codes.PLUGINS, problem_codes.CLIENTS)
+    tables = (CODES, problem_codes.PLUGINS, problem_codes.TOOLS, problem_codes.CLIENTS)
     counted = Counter(code for table in tables for code in table)
     assert [code for code, times in counted.items() if times > 1] == []
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from rpcgw.api.webmcp import Call, Manifest, PageContext, ToolProvider
+from rpcgw.protocol.webmcp.checks import check
 from rpcgw.protocol.webmcp.payload import entry, is_consequential
 from rpcgw.protocol.webmcp.site import Site, Target
 from rpcgw.protocol.webmcp.tokens import Offer, expiry
@@ -63,14 +64,24 @@ def _asked(provider: ToolProvider, page: PageContext) -> Manifest | Omitted | No
     return manifest
 
 
+def _faulty(site: Site, manifest: Manifest) -> Omitted | None:
+    """A browser would refuse what is wrong, or do what nobody wants."""
+    for finding in check(manifest, site.addresses):
+        if finding.level == "error":
+            return Omitted(manifest.name, f"{'.'.join(map(str, finding.path))} {finding.text}")
+    return None
+
+
 def _entry(site: Site, manifest: Manifest, locale: str, sign: Sign, now: float) -> Json | Omitted:
     call = manifest.primitive
     if not isinstance(call, Call):
-        return entry(manifest)
+        return _faulty(site, manifest) or entry(manifest)
     target = site.find(call.method, call.group, call.version, locale)
     if target is None:
         return Omitted(manifest.name, f"no method {call.method} of the group {call.group} in version {call.version}")
     full = worded(manifest, target)
+    if omitted := _faulty(site, full):
+        return omitted
     expires = expiry(now, site.call_ttl)
     asks = is_consequential(full) or full.confirm is not None
     token = sign(Offer(site.name, full.name, call.method, call.group, call.version, asks, expires))
