@@ -30,6 +30,7 @@ COMMANDS = {
     "sessions": "rpcgw.cli.sessions",
     "token": "rpcgw.cli.token",
     "tools": "rpcgw.cli.tools",
+    "webmcp": "rpcgw.cli.webmcp",
     "worker": "rpcgw.cli.worker",
 }
 """A command's module; the command is the attribute named `command` in it."""
