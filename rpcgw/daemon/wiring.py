@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from rpcgw.adapters.pages.files import pages
+from rpcgw.adapters.stores.usage import UsageLog
 from rpcgw.adapters.telemetry.log import Log
 from rpcgw.api.errors import ConfigError
 from rpcgw.api.problems import Place, Problem
@@ -19,7 +20,7 @@ from rpcgw.daemon.compiling import compile_gateway
 from rpcgw.daemon.jobs import open_deferral
 from rpcgw.daemon.logs import log_in_form
 from rpcgw.daemon.options import Needs, Options
-from rpcgw.daemon.pages import site_entrances
+from rpcgw.daemon.pages import open_usage, site_entrances
 from rpcgw.daemon.rates import Limits, open_rates, preload
 from rpcgw.daemon.readiness import Readiness
 from rpcgw.daemon.revocations import REVOCATIONS, SharedRevocations
@@ -112,10 +113,11 @@ class Generation:
                 open_rates(gateway, HOST_CLOCK, told.observer) as rates,
                 open_runtime(gateway, told.observer, exhausted=_end_worker, tracer=told.tracer, rates=rates) as runtime,
                 open_deferral(runtime) as deferral,
+                open_usage(gateway, runtime.clock, told.observer) as usage,
             ):
                 readiness = Readiness(gateway, slot.generation, runtime.pools, runtime.clock)
                 yield Running(
-                    entrances=entrances(runtime, revocations, deferral),
+                    entrances=entrances(runtime, revocations, deferral, usage),
                     report=told.observer.event,
                     parts=readiness.parts,
                     traffic=told.traffic,
@@ -163,8 +165,13 @@ def _end_worker() -> None:
     signal.raise_signal(signal.SIGTERM)
 
 
-def entrances(runtime: Runtime, revocations: Revocations, deferral: Deferral | None = None) -> list[Entrance]:
-    """Every path of every endpoint; without `deferral`, calls with a callback are refused."""
+def entrances(
+    runtime: Runtime, revocations: Revocations, deferral: Deferral | None = None, usage: UsageLog | None = None
+) -> list[Entrance]:
+    """Every path of every endpoint.
+
+    Without `deferral`, calls with a callback are refused; without `usage` there is no path for beacons.
+    """
     gateway, tracer = runtime.gateway, runtime.tracer
     sessions = Sessions(runtime.pool, runtime.clock, runtime.ids, runtime.observer, revocations)
     for_rpc = rpc.Services(
@@ -192,8 +199,8 @@ def entrances(runtime: Runtime, revocations: Revocations, deferral: Deferral | N
             *documents.entrances(route.publication, route.readers, runtime.clock, runtime.observer),
         )
     ]
-    of_no_group = [*console.entrances(gateway, made, runtime.clock, runtime.observer), *site_entrances(runtime, made)]
-    return [*found, *map(limits.around, of_no_group)]
+    of_no_group = console.entrances(gateway, made, runtime.clock, runtime.observer)
+    return [*found, *map(limits.around, of_no_group), *site_entrances(runtime, made, limits, usage)]
 
 
 def _watched(gateway: Gateway) -> tuple[str, ...]:

@@ -11,7 +11,6 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
 from hashlib import blake2b
-from math import ceil
 from typing import Final, Protocol
 
 from rpcgw.access.addresses import counted_as
@@ -20,7 +19,8 @@ from rpcgw.api.context import Principal
 from rpcgw.api.rates import Rate
 from rpcgw.exchange import Entrance, Head, HeaderFields, Inbound, Pending, Rejected, Reply, Verdict
 from rpcgw.gateway.model import SiteServed
-from rpcgw.kernel.ports import Clock, Limiter, Observer, StoreError
+from rpcgw.kernel.ports import Clock, Observer, StoreError
+from rpcgw.kernel.rates import Rates, later
 from rpcgw.protocol.webmcp import beacons
 from rpcgw.protocol.webmcp.beacons import Told
 from rpcgw.protocol.webmcp.statistics import A_DAY
@@ -45,12 +45,12 @@ class UsageLog(Protocol):
 class Services:
     """What the endpoint needs from outside.
 
-    `secret` hides addresses in the keys of the `limiter`; `agents` are kept by name beside the well-known ones;
+    `secret` hides addresses in the keys of the counter; `agents` are kept by name beside the well-known ones;
     `rate` and `ceiling` are beacons a minute, of one address and of all; 0 is any number.
     """
 
     log: UsageLog
-    limiter: Limiter
+    rates: Rates | None
     clock: Clock
     observer: Observer
     secret: bytes
@@ -101,19 +101,15 @@ def _within_rates(
 ) -> Callable[[], Awaitable[Principal | Reply]]:
     async def settle() -> Principal | Reply:
         assert isinstance(verdict, Principal), "the policy asks for no token, so nothing is pending"
-        limits = [
-            (services.rate, ("webmcp", served.site.name, _hidden(services, head.peer))),
-            (services.ceiling, ("webmcp", served.site.name)),
+        counts: list[tuple[int, tuple[str, ...]]] = [
+            (services.rate, (served.site.name, _hidden(services, head.peer))),
+            (services.ceiling, (served.site.name, "all")),
         ]
-        try:
-            for amount, key in limits:
-                wait = await services.limiter.hit(Rate(amount, _MINUTE), *key) if amount else 0.0
-                if wait:
-                    _count(services, served, "limited")
-                    return Reply(429, headers=(*_FIELDS, ("Retry-After", str(ceil(wait)))))
-        except StoreError as error:
-            _count(services, served, "failed", reason=str(error))
-            return _AWAY
+        for amount, key in counts:
+            rates = services.rates if amount else None
+            if rates is not None and (wait := await rates.hit("beacon", Rate(amount, _MINUTE), *key)):
+                _count(services, served, "limited")
+                return Reply(429, headers=_FIELDS + later(wait))
         return verdict
 
     return settle

@@ -33,30 +33,31 @@ class Executor(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """What the endpoint needs from outside; `secret` is what tokens are signed with."""
+    """What the endpoint needs from outside.
+
+    `secret` is what tokens are signed with; `callers` says by group who may call its methods, within its limits.
+    """
 
     executor: Executor
     ids: Ids
     clock: Clock
     observer: Observer
     secret: bytes
+    callers: Mapping[str, Callable[[Head], Verdict]]
 
 
 @dataclass(frozen=True, slots=True)
 class _Desk:
-    """One site's calls: who may call which group, and how a refusal is told."""
+    """One site's calls."""
 
     served: SiteServed
     services: Services
-    refuse: Refuse
-    callers: Mapping[str, Callable[[Head], Verdict]]
 
 
 def entrance(served: SiteServed, services: Services) -> Entrance:
     """The path of a site's calls."""
     refuse = refuser(services.observer, calls.refused)
     policy = Policy(served.readers.guards, ("POST",), media_types={"POST": JSON})
-    callers = {group: admitter(who, services.clock, refuse) for group, who in served.callers.items()}
     return Entrance(
         name=f"{served.site.route}_webmcp_call",
         pattern=f"{served.site.prefix}/call",
@@ -64,9 +65,10 @@ def entrance(served: SiteServed, services: Services) -> Entrance:
         max_body_bytes=calls.LARGEST,
         admit=own_pages(admitter(policy, services.clock, refuse), served.senders, refuse),
         too_large=partial(refuse, too_large(calls.LARGEST, "fixed")),
-        answer=partial(_answer, _Desk(served, services, refuse, callers)),
+        answer=partial(_answer, _Desk(served, services)),
         origins=tuple(sorted(served.senders.origins)),
         credentials=True,
+        refuse=refuse,
     )
 
 
@@ -119,7 +121,7 @@ def _wanted(desk: _Desk, body: bytes) -> _Wanted | Reply:
     if isinstance(offer, tokens.Refused):
         return calls.refused(Rejected(_TOKEN_STATUS, 0, calls.TOKENS[offer]), offer.value)
     target = site.find(offer.method, offer.group, offer.version, site.locale)
-    admit = desk.callers.get(offer.group)
+    admit = services.callers.get(offer.group)
     if target is None or admit is None or not _still_offered(site, offer):
         return calls.refused(calls.UNKNOWN)
     return _Wanted(asked, offer, target, admit)

@@ -111,6 +111,12 @@ JOB_SECONDS = Family(
     SECONDS,
 )
 WEBHOOKS = Family("rpcgw_webhooks_total", COUNTER, "Answers sent to callbacks, by what became of them.", ("outcome",))
+BEACONS = Family(
+    "rpcgw_webmcp_beacons_total",
+    COUNTER,
+    "Beacons of pages, by what became of them: begun, ended, unmatched (an end without its beginning), and why not.",
+    ("site", "outcome"),
+)
 PLUGINS = Family("rpcgw_plugins", LEVEL, "Plugins by state.", ("state",))
 WORKERS = Family("rpcgw_workers", GAUGE, "Workers that serve, old ones that drain included.")
 LOG_DROPPED = Family("rpcgw_log_lines_dropped_total", COUNTER, "Log lines that could not be written.")
@@ -150,6 +156,7 @@ FAMILIES: dict[str, Family] = {
         JOBS,
         JOB_SECONDS,
         WEBHOOKS,
+        BEACONS,
         PLUGINS,
         WORKERS,
         LOG_DROPPED,

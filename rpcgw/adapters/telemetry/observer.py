@@ -101,6 +101,10 @@ REACTIONS: dict[str, Reaction] = {
     "job.lost": Reaction("warning"),
     "job.broken": Reaction("error"),
     "queue.error": Reaction("error"),
+    "webmcp.beacon": Reaction("", families.BEACONS, ("site", "outcome")),
+    "webmcp.omitted": Reaction("warning"),
+    "webmcp.no_data": Reaction("warning"),
+    "webmcp.log_failed": Reaction("error"),
 }
 """By the event's name; without a level it is only counted. Others are logged: as an error where they carry an
 exception, else at `info`. Cache hits and lock conflicts are no events: calls end in them."""
