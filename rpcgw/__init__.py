@@ -50,6 +50,7 @@ _HOMES = {
         "RpcError",
         "RpcGatewayError",
         "RuntimeFault",
+        "ScopeMissing",
         "ServerError",
         "TokenInvalid",
         "TokenNotSent",
@@ -62,7 +63,18 @@ _HOMES = {
         "PreResponse",
         "RequestReceived",
     ),
-    "rpcgw.api.marks": ("cache", "groups", "hidden", "inline", "invalidates", "listens", "lock", "procedure", "tool"),
+    "rpcgw.api.marks": (
+        "cache",
+        "groups",
+        "hidden",
+        "inline",
+        "invalidates",
+        "listens",
+        "lock",
+        "procedure",
+        "scopes",
+        "tool",
+    ),
     "rpcgw.api.plugin": ("Environment", "Plugin"),
     "rpcgw.api.rules": ("Rule",),
 }
@@ -115,6 +127,7 @@ if TYPE_CHECKING:
     from rpcgw.api.errors import RpcError as RpcError
     from rpcgw.api.errors import RpcGatewayError as RpcGatewayError
     from rpcgw.api.errors import RuntimeFault as RuntimeFault
+    from rpcgw.api.errors import ScopeMissing as ScopeMissing
     from rpcgw.api.errors import ServerError as ServerError
     from rpcgw.api.errors import TokenInvalid as TokenInvalid
     from rpcgw.api.errors import TokenNotSent as TokenNotSent
@@ -132,6 +145,7 @@ if TYPE_CHECKING:
     from rpcgw.api.marks import listens as listens
     from rpcgw.api.marks import lock as lock
     from rpcgw.api.marks import procedure as procedure
+    from rpcgw.api.marks import scopes as scopes
     from rpcgw.api.marks import tool as tool
     from rpcgw.api.plugin import Environment as Environment
     from rpcgw.api.plugin import Plugin as Plugin

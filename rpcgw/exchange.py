@@ -44,6 +44,29 @@ class Fields:
         return default if value is None else [value]
 
 
+def no_token(_: Headers) -> str | None:
+    """Where nobody looks for one."""
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Forwarding:
+    """What of a request's head goes on to procedures: header fields by their lower-case names, and the caller's token.
+
+    `token` finds it among the fields.
+    """
+
+    headers: tuple[str, ...] = ()
+    token: Callable[[Headers], str | None] = no_token
+
+    def fields(self, headers: Headers) -> dict[str, str]:
+        """Of the fields that are forwarded, those that came."""
+        return {name: value for name in self.headers if (value := headers.get(name)) is not None}
+
+
+NOTHING_FORWARDED = Forwarding()
+
+
 class Head(msgspec.Struct, frozen=True):
     """A request before its body: `peer` is the client's address ("" on a unix socket), `unix` whether that is one."""
 

@@ -10,7 +10,7 @@ import hashlib
 import hmac
 import inspect
 import traceback
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
@@ -66,14 +66,12 @@ class Tokens:
         return Denied.ABSENT if presented is None else self.holder(presented, now)
 
     def presented(self, headers: Headers) -> str | None:
-        """The token that came. The group's own header wins; another scheme of Authorization is not our business."""
+        """The token that came. The group's own header wins."""
         own = headers.get(self.header)
         if own is not None and self.header != AUTHORIZATION:
             return own
-        value = headers.get(AUTHORIZATION)
-        if value is not None and value[: len(_BEARER)].lower() == _BEARER:
-            return value[len(_BEARER) :].strip(" ")
-        return own
+        bearer = bearer_of(headers)
+        return own if bearer is None else bearer
 
     def holder(self, token: str, now: float) -> Principal | Denied:
         """Whom a token stands for; `now` is seconds since the epoch."""
@@ -87,17 +85,29 @@ class Tokens:
         return Denied.EXPIRED if found.expires is not None and found.expires <= now else found.principal
 
 
+def bearer_of(headers: Headers) -> str | None:
+    """The token of `Authorization: Bearer`; another scheme is not our business."""
+    value = headers.get(AUTHORIZATION)
+    if value is not None and value[: len(_BEARER)].lower() == _BEARER:
+        return value[len(_BEARER) :].strip(" ")
+    return None
+
+
 def compile_tokens(
     header: str,
     entries: Iterable[tuple[str, str, float | None]],
     validator: Callable[[str], Principal | None] | None = None,
+    scopes: Mapping[str, frozenset[str]] | None = None,
 ) -> Tokens:
-    """Make tokens of (name, SHA-256 in hex, expiry or None), and of who knows further ones.
+    """Make tokens of (name, SHA-256 in hex, expiry or None), and of who knows further ones; `scopes` are by name.
 
     Raises:
         ValueError: A digest is not 64 hex digits.
     """
-    holders = tuple(Holder(_digest(sha256), Principal(name), end) for name, sha256, end in entries)
+    allowed = scopes or {}
+    holders = tuple(
+        Holder(_digest(sha256), Principal(name, allowed.get(name, frozenset())), end) for name, sha256, end in entries
+    )
     return Tokens(header.lower(), holders, validator)
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, get_args
 
 import msgspec
 
-from rpcgw.api.errors import CapabilityMissing
+from rpcgw.api.errors import CapabilityMissing, RuntimeFault
 
 LogLevel = Literal["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"]
 """RFC 5424's severities, mildest first."""
@@ -29,6 +29,15 @@ ANONYMOUS = Principal()
 LOG_LEVELS: tuple[LogLevel, ...] = get_args(LogLevel)
 
 
+class Token(str):
+    """A caller's token, which a log line or a traceback that shows it does not give away."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "<token>"
+
+
 class Client(Protocol):
     """Who waits for a running call, as far as its surface lets a procedure speak to them."""
 
@@ -46,8 +55,8 @@ class CallContext(msgspec.Struct, frozen=True):
     """Injected into a parameter that is annotated with it; never part of the API.
 
     `ray_id` is the trace id of the whole chain of calls; `deadline` is a time of the event loop's clock in seconds,
-    or None; `headers` holds only what the operator allows (`forward`), names in lower case. `client` is None on
-    surfaces where nobody can be spoken to while the call runs.
+    or None; `headers` holds only what the operator allows (`forward`), names in lower case, and `token` is the caller's
+    where the operator allows that too. `client` is None on surfaces where nobody can be spoken to while the call runs.
     """
 
     principal: Principal
@@ -60,6 +69,22 @@ class CallContext(msgspec.Struct, frozen=True):
     deadline: float | None = None
     headers: Mapping[str, str] = {}
     client: Client | None = None
+    token: Token | None = None
+    exchange: Callable[[str, tuple[str, ...]], Awaitable[str]] | None = None
+
+    async def token_for(self, audience: str, scopes: Iterable[str] = ()) -> str:
+        """An access token for another service, in the name of who calls (RFC 8693).
+
+        Args:
+            audience: What the other service is called at the authorization server.
+            scopes: What the token should allow there.
+
+        Raises:
+            RuntimeFault: No exchange is configured for this group, no access token came, or the server gives none.
+        """
+        if self.exchange is None:
+            raise RuntimeFault("No token can be had in the name of this caller")
+        return await self.exchange(audience, tuple(scopes))
 
     async def progress(self, progress: float, total: float | None = None, message: str | None = None) -> None:
         """Tell the client how far the call is, if it asked to be told (MCP's `progressToken`).

@@ -9,10 +9,11 @@ RpcGatewayError
     ├── InvalidParams          -32602  ├── LockedError     -32400
     │   └── AssertionFailed    -32602  ├── TokenNotSent    -32401
     ├── InternalError          -32603  ├── TokenInvalid    -32403
-    ├── RuntimeFault           -32500  ├── DataNotFound    -32404
-    │   └── CapabilityMissing  -32500  ├── NotNow          -32053
-│                                  │   ├── Overloaded, CircuitOpen  -32053
-│                                  │   └── TooManyRequests          -32029
+    ├── RuntimeFault           -32500  │   └── ScopeMissing             -32403
+    │   └── CapabilityMissing  -32500  ├── DataNotFound    -32404
+    │                                  ├── NotNow          -32053
+    │                                  │   ├── Overloaded, CircuitOpen  -32053
+    │                                  │   └── TooManyRequests          -32029
     └── ServerError            -32000  └── ApplicationError  any code outside -32768..-32000
 
 The table is the kernel's (reference: JSON-RPC 2.0 section 5.1, and the error table of the original bundle).
@@ -20,7 +21,7 @@ The table is the kernel's (reference: JSON-RPC 2.0 section 5.1, and the error ta
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import floor
 from typing import ClassVar, Literal
 
@@ -158,6 +159,17 @@ class TokenInvalid(RpcError):
     code = -32403
     default_message = "Forbidden. Invalid token"
     category: ClassVar[Category] = "security"
+
+
+class ScopeMissing(TokenInvalid):
+    """Who calls is known, and lacks a scope that the method needs (RFC 6750 section 3.1, `insufficient_scope`)."""
+
+    default_message = "Forbidden. The token lacks a scope"
+
+    def __init__(self, message: str | None = None, *, scopes: Iterable[str] = ()) -> None:
+        self.scopes = tuple(sorted(scopes))
+        """All that the method needs."""
+        super().__init__(message, extra={"scopes": list(self.scopes)})
 
 
 class DataNotFound(RpcError):

@@ -6,6 +6,7 @@ mark twice is a `TypeError` at import. What the marks mean together is decided w
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
@@ -15,6 +16,8 @@ MARKS = "__rpcgw_marks__"
 """The attribute that carries a `dict[type, spec]` of a marked class or function."""
 
 DEFAULT_GROUP = "general"
+SCOPE = re.compile(r"[\x21\x23-\x5b\x5d-\x7e]+")
+"""What one scope looks like (RFC 6749 section 3.3, scope-token)."""
 
 _Marked = TypeVar("_Marked", bound=Callable[..., Any])
 _Class = TypeVar("_Class", bound=type)
@@ -100,6 +103,13 @@ class Lock:
     by: str | None
     ttl: float | None
     wait: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Scopes:
+    """`@rpc.scopes`: what a caller's token must allow, all of it."""
+
+    names: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +228,8 @@ def cache(
     Args:
         ttl: How long, in seconds or as a timedelta.
         environments: Where the cache is in use.
-        vary: What an answer depends on beside the parameters: `locale`, `principal`, `header:X-Tenant`.
+        vary: What an answer depends on beside the parameters: `locale`, `principal`, `claim:tenant`,
+            `header:X-Tenant`.
         by: The parameters by whose values `rpc.ResultCache.delete` is to drop results; what `@rpc.invalidates` drops by
             need not be named here.
     """
@@ -279,6 +290,30 @@ def lock(
 
     def mark(target: _Marked) -> _Marked:
         put_mark(target, Lock(by, _seconds(ttl), _seconds(wait)))
+        return target
+
+    return mark
+
+
+def scopes(*names: str) -> Callable[[_Marked], _Marked]:
+    """Let only those call a method, or all methods of a class, whose token has these scopes.
+
+    A method's own replace the class's.
+
+    Args:
+        names: Scopes as an authorization server names them: `catalog:write` (RFC 6749 section 3.3).
+
+    Raises:
+        ValueError: No name is given, or one cannot be the name of a scope.
+    """
+    if not names:
+        raise ValueError("say which scopes a caller needs: catalog:write")
+    for name in names:
+        if not SCOPE.fullmatch(name):
+            raise ValueError(f"{name!r} is no scope: one word without blanks, quotes and backslashes")
+
+    def mark(target: _Marked) -> _Marked:
+        put_mark(target, Scopes(frozenset(names)))
         return target
 
     return mark

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from rpcgw.api.context import Client, LogLevel
+from rpcgw.api.context import Client, LogLevel, Principal
 from rpcgw.api.errors import ConfigError
 from rpcgw.cli.arguments import NotAnArgumentError, arguments
 from rpcgw.cli.options import UnknownNameError
@@ -127,6 +127,7 @@ def _call(
         id=call_id,
         ray_id=call_id,
         surface="cli",
+        principal=Principal(scopes=method.scopes),  # who may read the files may do all that they allow
         locale=gateway.settings.translations.default_locale,
         client=client,
     )

@@ -10,6 +10,7 @@ from typing import Any
 
 from rpcgw.api.problems import Problem
 from rpcgw.config.document import Document
+from rpcgw.config.oauth import build_forward, build_oauth
 from rpcgw.config.settings import Security, Token
 from rpcgw.config.wording import quoted
 
@@ -31,8 +32,10 @@ def build_security(document: Document, groups: Iterable[str]) -> tuple[dict[str,
     for group in groups:
         own = _merged(common, providers.get(group, {}))
         named, wrong = _named_tokens(document, group, own.tokens)
-        found[group] = replace(own, tokens=(*own.tokens, *named))
-        problems += wrong
+        oauth, faults = build_oauth(document, group)
+        forward = build_forward(document, group)
+        found[group] = replace(own, tokens=(*own.tokens, *named), oauth=oauth, forward=forward)
+        problems += [*wrong, *faults]
     return found, problems
 
 
@@ -73,7 +76,7 @@ def _named_tokens(document: Document, group: str, nameless: Iterable[Token]) -> 
         expires, wrong = _expires(document, (*path, "expires"), given.get("expires"))
         problems += wrong
         sha256 = given["sha256"].lower() if "sha256" in given else digest(given["value"])
-        tokens.append(Token(name, sha256, expires))
+        tokens.append(Token(name, sha256, expires, tuple(given.get("scopes", ()))))
     return tokens, problems
 
 

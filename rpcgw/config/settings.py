@@ -152,6 +152,47 @@ class Token:
     name: str
     sha256: str
     expires: float | None = None
+    scopes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class OAuthClient:
+    """How this daemon shows who it is at an authorization server's endpoint."""
+
+    endpoint: str
+    client_id: str
+    client_secret: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class OAuth:
+    """`groups.<group>.oauth`: whose access tokens are taken beside the group's own, and for what.
+
+    `audience` is empty where it is the resource's own URL. Exactly one of `jwks_uri` and `introspection` is given.
+    Times are in seconds: `refresh` until keys are fetched anew, `stale` for which the last good ones do while the
+    server is away, `remember` for which what introspection said holds.
+    """
+
+    issuer: str
+    authorization_servers: tuple[str, ...] = ()
+    audience: tuple[str, ...] = ()
+    jwks_uri: str | None = None
+    introspection: OAuthClient | None = None
+    exchange: OAuthClient | None = None
+    algorithms: tuple[str, ...] = ("RS256", "PS256", "ES256", "EdDSA")
+    scopes: tuple[str, ...] = ()
+    leeway: float = 30.0
+    refresh: float = 300.0
+    stale: float = 3600.0
+    remember: float = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Forward:
+    """`groups.<group>.forward`: what of a request's head a procedure may see; names in lower case."""
+
+    headers: tuple[str, ...] = ()
+    token: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +204,8 @@ class Security:
     token_name: str = "Ufo-RPC-Token"  # noqa: S105 -- the name of a header
     tokens: tuple[Token, ...] = ()
     validator: str | None = None
+    oauth: OAuth | None = None
+    forward: Forward = Forward()
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,7 +321,10 @@ class LimitSettings:
 
 @dataclass(frozen=True, slots=True)
 class CallSettings:
-    """`defaults`, overridden by `groups.<group>` and `methods.<name>`: what tunes calls."""
+    """`defaults`, overridden by `groups.<group>` and `methods.<name>`: what tunes calls.
+
+    `scopes` only methods have: what a caller's token must allow, None where the method's author says it.
+    """
 
     deadline: float | None = None
     unknown_params: Literal["drop", "refuse"] = "drop"
@@ -294,6 +340,7 @@ class CallSettings:
     limits: Allowed = Allowed()
     concurrency: Concurrency | None = None
     breaker: Breaker | None = None
+    scopes: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,6 @@ NOT_AVAILABLE: tuple[tuple[str, str], ...] = (
     ("tracing", ""),
     ("defaults.audit", ""),
     ("groups.*.audit", ""),
-    ("groups.*.oauth", "use tokens"),
-    ("groups.*.forward", ""),
-    ("methods.*.audit", ""),
-    ("methods.*.scopes", "put what needs more rights into a group of its own"),
 )
 """Patterns of dotted paths that later versions will know, with what helps until then."""
 

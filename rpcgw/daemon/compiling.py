@@ -11,7 +11,7 @@ from rpcgw.api.problems import Problem, errors
 from rpcgw.config.catalogues import CatalogueFile, read_directory
 from rpcgw.config.loading import Attempt, Loaded, attempt
 from rpcgw.config.settings import Settings
-from rpcgw.daemon.jobs import missing_packages
+from rpcgw.daemon import authorities, jobs
 from rpcgw.daemon.options import Options
 from rpcgw.discovery.discover import discover
 from rpcgw.discovery.load import load_all
@@ -42,7 +42,7 @@ def compile_gateway(options: Options, begin: Callable[[Settings], None] = _nothi
 
 
 def _wrong_before_plugins(attempted: Attempt, settings: Settings) -> list[Problem]:
-    problems = [*attempted.problems, *missing_packages(settings)]
+    problems = [*attempted.problems, *jobs.missing_packages(settings), *authorities.missing_packages(settings)]
     return problems if errors(problems) else []
 
 

@@ -17,6 +17,7 @@ from rpcgw.endpoints.deferred import Deferral, NamedQueue
 from rpcgw.endpoints.webhooks import Webhooks
 from rpcgw.kernel.call import Call
 from rpcgw.kernel.ports import HttpClient, JobQueue
+from rpcgw.kernel.scopes import refusal
 
 JOBS, OTEL = "rpcgw[jobs]", "rpcgw[otel]"
 """The extras of the package that bring what is missing."""
@@ -50,7 +51,8 @@ async def open_deferral(runtime: Runtime) -> AsyncIterator[Deferral]:
             queue = NamedQueue(first.name, await stack.enter_async_context(opened(runtime, first)))
 
         def knows(call: Call) -> bool:
-            return call.method in (gateway.table.methods(call.group, call.version) or {})
+            method = (gateway.table.methods(call.group, call.version) or {}).get(call.method)
+            return method is not None and refusal(method, call.principal) is None
 
         yield Deferral(
             runtime.executor,

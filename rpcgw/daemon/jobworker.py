@@ -15,6 +15,7 @@ from functools import partial
 import uvloop
 
 from rpcgw.config.settings import Transport
+from rpcgw.daemon.authorities import open_authorities
 from rpcgw.daemon.jobs import open_webhooks, opened
 from rpcgw.daemon.notify import Notifier
 from rpcgw.daemon.rates import open_rates
@@ -53,6 +54,7 @@ async def _consume(gateway: Gateway, transport: Transport) -> int:
         rates = await stack.enter_async_context(open_rates(gateway, HOST_CLOCK, told.observer))
         opening = open_runtime(gateway, told.observer, exhausted=_end, tracer=told.tracer, rates=rates)
         runtime = await stack.enter_async_context(opening)
+        authorities = await stack.enter_async_context(open_authorities(runtime))
         webhooks = await stack.enter_async_context(open_webhooks(runtime))
         queue = await stack.enter_async_context(opened(runtime, transport))
         services = jobs.Services(
@@ -61,7 +63,7 @@ async def _consume(gateway: Gateway, transport: Transport) -> int:
             ids=runtime.ids,
             clock=runtime.clock,
             observer=runtime.observer,
-            groups=_groups(runtime),
+            groups=_groups(authorities.bound(gateway)),
             webhooks=webhooks,
             retries=settings.jobs.retries,
             tracer=runtime.tracer,
@@ -108,11 +110,15 @@ async def _until_stopped(
     return CUT
 
 
-def _groups(runtime: Runtime) -> dict[str, jobs.Served]:
+def _groups(gateway: Gateway) -> dict[str, jobs.Served]:
     """Each group that a route of kind rpc serves, with the tokens that this route asks for."""
     return {
-        route.endpoint.group: jobs.Served(route.policy.tokens.get("POST"), route.endpoint.negotiate)
-        for route in runtime.gateway.rpc
+        route.endpoint.group: jobs.Served(
+            route.policy.tokens.get("POST"),
+            route.endpoint.negotiate,
+            None if route.policy.resource is None else route.policy.resource.authority,
+        )
+        for route in gateway.rpc
     }
 
 

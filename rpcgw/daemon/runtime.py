@@ -14,6 +14,7 @@ from rpcgw.api.errors import ConfigError
 from rpcgw.api.plugin import Environment
 from rpcgw.api.problems import Problem
 from rpcgw.config.settings import PoolSettings
+from rpcgw.daemon.identities import open_identities
 from rpcgw.daemon.ports import HostClock, RandomIds
 from rpcgw.gateway.model import Gateway, PluginRuntime
 from rpcgw.kernel.background import Strays
@@ -85,6 +86,7 @@ async def open_runtime(
         cache = CacheControl(ids, observer)
         made = await _made(gateway, stack, cache)
         pool = pools[settings.cache.pool]
+        identities = await stack.enter_async_context(open_identities(settings, clock))
         executor = Executor(
             gateway.table,
             made.instances,
@@ -103,6 +105,7 @@ async def open_runtime(
             languages=gateway.wording.languages,
             error_names=UFO if settings.errors.names == "ufo" else PYTHON,
             rates=rates,
+            identities=identities,
         )
         stack.push_async_callback(executor.close)
         await cache.open(executor)

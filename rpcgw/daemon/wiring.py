@@ -15,6 +15,7 @@ from rpcgw.adapters.telemetry.log import Log
 from rpcgw.api.errors import ConfigError
 from rpcgw.api.problems import Place, Problem
 from rpcgw.daemon.active import ActiveSessions
+from rpcgw.daemon.authorities import NOBODY, Authorities, open_authorities
 from rpcgw.daemon.compiled import Compiled, Running, Slot
 from rpcgw.daemon.compiling import compile_gateway
 from rpcgw.daemon.jobs import open_deferral
@@ -27,7 +28,7 @@ from rpcgw.daemon.revocations import REVOCATIONS, SharedRevocations
 from rpcgw.daemon.runtime import HOST_CLOCK, Runtime, open_runtime
 from rpcgw.daemon.telemetry import WorkerTelemetry, metrics_directory, preload_tracing, worker_telemetry
 from rpcgw.daemon.watched import watched_in_development, watched_in_production
-from rpcgw.endpoints import console, documents, mcp, postman, rpc
+from rpcgw.endpoints import console, documents, mcp, postman, protected_resource, rpc
 from rpcgw.endpoints.cancellations import Cancellations, Marks
 from rpcgw.endpoints.census import Census
 from rpcgw.endpoints.deferred import Deferral
@@ -114,10 +115,11 @@ class Generation:
                 open_runtime(gateway, told.observer, exhausted=_end_worker, tracer=told.tracer, rates=rates) as runtime,
                 open_deferral(runtime) as deferral,
                 open_usage(gateway, runtime.clock, told.observer) as usage,
+                open_authorities(runtime) as authorities,
             ):
                 readiness = Readiness(gateway, slot.generation, runtime.pools, runtime.clock)
                 yield Running(
-                    entrances=entrances(runtime, revocations, deferral, usage),
+                    entrances=entrances(runtime, revocations, deferral, usage, authorities),
                     report=told.observer.event,
                     parts=readiness.parts,
                     traffic=told.traffic,
@@ -166,13 +168,18 @@ def _end_worker() -> None:
 
 
 def entrances(
-    runtime: Runtime, revocations: Revocations, deferral: Deferral | None = None, usage: UsageLog | None = None
+    runtime: Runtime,
+    revocations: Revocations,
+    deferral: Deferral | None = None,
+    usage: UsageLog | None = None,
+    authorities: Authorities = NOBODY,
 ) -> list[Entrance]:
     """Every path of every endpoint.
 
-    Without `deferral`, calls with a callback are refused; without `usage` there is no path for beacons.
+    Without `deferral`, calls with a callback are refused; without `usage` there is no path for beacons. `authorities`
+    say whose access tokens are; without them such tokens are refused.
     """
-    gateway, tracer = runtime.gateway, runtime.tracer
+    gateway, tracer = authorities.bound(runtime.gateway), runtime.tracer
     sessions = Sessions(runtime.pool, runtime.clock, runtime.ids, runtime.observer, revocations)
     for_rpc = rpc.Services(
         runtime.executor, runtime.ids, runtime.clock, runtime.observer, deferral=deferral, tracer=tracer
@@ -199,8 +206,18 @@ def entrances(
             *documents.entrances(route.publication, route.readers, runtime.clock, runtime.observer),
         )
     ]
-    of_no_group = console.entrances(gateway, made, runtime.clock, runtime.observer)
-    return [*found, *map(limits.around, of_no_group), *site_entrances(runtime, made, limits, usage)]
+    runtime: Runtime,
+    revocations: Revocations,
+    deferral: Deferral | None = None,
+    usage: UsageLog | None = None,
+    authorities: Authorities = NOBODY,
+) -> list[Entrance]:
+    """Every path of every endpoint.
+
+    Without `deferral`, calls with a callback are refused; without `usage` there is no path for beacons. `authorities`
+    say whose access tokens are; without them such tokens are refused.
+    """
+    gateway, tracer = authorities.bound(runtime.gateway), runtime.tracer
 
 
 def _watched(gateway: Gateway) -> tuple[str, ...]:

@@ -21,6 +21,7 @@ from rpcgw.endpoints.tryouts import Face, Path, faces, methods_of
 from rpcgw.exchange import Entrance, Head, HeaderFields, Inbound, Rejected, Reply
 from rpcgw.gateway.model import Gateway, McpRoute, RpcRoute
 from rpcgw.kernel.ports import Clock, Observer
+from rpcgw.kernel.scopes import named
 from rpcgw.texts.negotiate import negotiate
 from rpcgw.texts.pages import LANGUAGES
 
@@ -169,8 +170,11 @@ def _page(
 ) -> Callable[[int, Principal, Inbound], Awaitable[Reply]]:
     negotiated = gateway.wording.negotiator(face.group)
 
+    table = gateway.table
+    scopes = named(method for v in face.versions for method in (table.methods(face.group, v) or {}).values())
+
     @lru_cache(maxsize=_KEPT)
-    def made(version: int, locale: str, words: str) -> bytes:
+    def made(version: int, locale: str, words: str, granted: frozenset[str]) -> bytes:
         docs = gateway.settings.docs
         values = {
             "project": docs.project_name,
@@ -180,17 +184,17 @@ def _page(
             "rpc": face.at(face.rpc, version),
             "mcp": face.at(face.mcp, version),
             "server": face.server if version == 1 else f"{face.server}-v{version}",
-            "methods": methods_of(gateway, face, version, locale),
+            "methods": methods_of(gateway, face, version, locale, granted),
         }
         return pages.render("console.html", {**values, **_common(pages, words)})
 
-    async def answer(version: int, _: Principal, inbound: Inbound) -> Reply:
+    async def answer(version: int, principal: Principal, inbound: Inbound) -> Reply:
         asked = inbound.head.headers.get("accept-language")
         locale, words = negotiated(asked), language(asked)
         fields = (*_HTML, ("Content-Language", words if words == locale else f"{words}, {locale}"))
-        return entity(
-            made(version, locale, words), fields, inbound.head, private=face.protected_doc, vary="Accept-Language"
-        )
+        private = face.protected_doc or bool(scopes)
+        page = made(version, locale, words, principal.scopes & scopes)
+        return entity(page, fields, inbound.head, private=private, vary="Accept-Language")
 
     return answer
 

@@ -8,6 +8,7 @@ from functools import partial
 from time import perf_counter
 from typing import Protocol
 
+from rpcgw.access.oauth import Authority, Unavailable
 from rpcgw.access.tokens import Denied, Tokens
 from rpcgw.api.context import ANONYMOUS, Principal
 from rpcgw.endpoints.spans import under_a_span
@@ -19,6 +20,10 @@ from rpcgw.protocol.jsonrpc.jobs import Job, read_job
 from rpcgw.protocol.trace import context
 
 
+class NobodyKnows(Exception):
+    """Whose a token is cannot be said now; the message stays in its queue."""
+
+
 class Executor(Protocol):
     """Runs one call. Whatever goes wrong is an outcome, not an exception."""
 
@@ -28,10 +33,14 @@ class Executor(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """A group as `/rpc` serves it: who may call it (None: anybody), and its languages."""
+    """A group as `/rpc` serves it: who may call it (None: anybody), and its languages.
+
+    `authority` says whose access tokens are, where the group takes such.
+    """
 
     tokens: Tokens | None
     negotiate: Callable[[str | None], str]
+    authority: Authority | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +64,7 @@ class Services:
 
 async def handle(services: Services, delivery: Delivery) -> Handled:
     """Do one message to its end; a message that can never be done is dead, and the reason says why."""
-    found = _admitted(services, delivery)
+    found = await _admitted(services, delivery)
     if isinstance(found, str):
         services.observer.event(
             "job.dead", queue=services.queue, outcome="dead", key=delivery.key, reason=found, deliveries=delivery.count
@@ -93,7 +102,7 @@ async def _done(services: Services, job: Job, call: Call) -> Outcome:
     return outcome
 
 
-def _admitted(services: Services, delivery: Delivery) -> tuple[Job, Principal, Served] | str:
+async def _admitted(services: Services, delivery: Delivery) -> tuple[Job, Principal, Served] | str:
     """The job, who asks for it, and of which group; or why it is dead."""
     if delivery.count > services.retries + 1:
         return f"given out {delivery.count - 1} times, and never done: it may end the workers that begin it"
@@ -105,16 +114,29 @@ def _admitted(services: Services, delivery: Delivery) -> tuple[Job, Principal, S
     served = services.groups.get(job.group)
     if served is None:
         return f"no route of kind rpc serves the group {job.group[:64]!r}"
-    principal = _principal(served, job, services.clock.now())
-    if isinstance(principal, Denied):
-        return f"refused: {principal.value}"
+    principal = await _principal(served, job, services.clock.now())
+    if isinstance(principal, str):
+        return f"refused: {principal}"
     return _callback_refused(services, job) or (job, principal, served)
 
 
-def _principal(served: Served, job: Job, now: float) -> Principal | Denied:
+async def _principal(served: Served, job: Job, now: float) -> Principal | str:
+    """Who asks, or why nobody whom we know does. A token that ended while the job waited is no token any more.
+
+    Raises:
+        NobodyKnows: An authorization server is away; the job is tried again.
+    """
     if served.tokens is None:
         return ANONYMOUS
-    return Denied.ABSENT if job.token is None else served.tokens.holder(job.token, now)
+    if job.token is None:
+        return Denied.ABSENT.value
+    who = served.tokens.holder(job.token, now)
+    if who is not Denied.WRONG or served.authority is None:
+        return who.value if isinstance(who, Denied) else who
+    said = served.authority.recall(job.token, now) or await served.authority.identify(job.token, now)
+    if isinstance(said, Unavailable):
+        raise NobodyKnows(said.reason)
+    return said if isinstance(said, Principal) else said.reason
 
 
 def _callback_refused(services: Services, job: Job) -> str:

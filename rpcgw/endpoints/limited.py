@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Final
+from typing import Final, TypeGuard
 
 import msgspec
 
@@ -90,11 +90,17 @@ class Attempts:
                 self.rates.observer.event("limit.reached", limit=_ATTEMPTS, key=counted_as(head.peer))
                 return entrance.refuse(too_many(_ATTEMPTS, wait), head)
             verdict = entrance.admit(head)
-            if isinstance(verdict, Reply) and verdict.verdict is not None and verdict.verdict.guard == WRONG_TOKEN:
-                return verdict if is_here(head.peer) else Pending(partial(self._failed, entrance, head, verdict))
-            return verdict
+            if is_here(head.peer):
+                return verdict
+            if isinstance(verdict, Pending):
+                return Pending(partial(self._settle, entrance, head, verdict))
+            return Pending(partial(self._failed, entrance, head, verdict)) if _is_guess(verdict) else verdict
 
         return replace(entrance, admit=admit)
+
+    async def _settle(self, entrance: Entrance, head: Head, pending: Pending) -> Principal | Reply:
+        verdict = await pending.settle()
+        return await self._failed(entrance, head, verdict) if _is_guess(verdict) else verdict
 
     def _wait(self, head: Head) -> float:
         """How many seconds this address is still refused."""
@@ -116,3 +122,8 @@ class Attempts:
             self.blocked.clear()
         self.blocked[address] = self.clock.monotonic() + wait
         return entrance.refuse(too_many(_ATTEMPTS, wait), head)
+
+
+def _is_guess(verdict: Verdict) -> TypeGuard[Reply]:
+    """Whether a wrong token was shown."""
+    return isinstance(verdict, Reply) and verdict.verdict is not None and verdict.verdict.guard == WRONG_TOKEN

@@ -15,11 +15,12 @@ from typing import Any, Final
 import msgspec
 
 from rpcgw.access.admit import Policy, Refuse, admitter, refuser, too_large
+from rpcgw.access.challenges import insufficient_scope
 from rpcgw.api.context import Principal
 from rpcgw.endpoints.message_spans import Handle, beginning, under_a_span
 from rpcgw.endpoints.tool_calls import call
 from rpcgw.endpoints.visit import Answer, Services, Visit
-from rpcgw.exchange import Entrance, Head, Inbound, Reply
+from rpcgw.exchange import Entrance, Head, HeaderFields, Inbound, Reply
 from rpcgw.kernel.ports import StoreError
 from rpcgw.protocol.mcp import UNKNOWN_VERSION, Endpoint, answers, notices
 from rpcgw.protocol.mcp import headers as fields
@@ -222,7 +223,7 @@ async def _unknown(_: Visit, request: Modern | Legacy, session: Session | None) 
 
 async def _list(visit: Visit, request: Modern | Legacy, session: Session | None) -> Answer | Refused:
     era: Era = "session" if session else "stateless"
-    page = visit.endpoint.listing.page(request.params.get("cursor"), visit.locale)
+    page = visit.endpoint.listing(visit.principal.scopes).page(request.params.get("cursor"), visit.locale)
     if isinstance(page, Fault):
         return refuse(page, request.id, era)
     return Answer(answers.listed(request.id, page, visit.endpoint, era))
@@ -235,7 +236,7 @@ def _no_method(name: str) -> Fault:
 def _reply(visit: Visit, made: Answer | Refused, *, told: bool) -> Reply:
     """The answer on the wire; a refusal that nobody was `told` of is told here."""
     if isinstance(made, Refused):
-        return _rendered(made) if told else _refuse(visit, made)
+        return _rendered(visit.endpoint, made) if told else _refuse(visit, made)
     return answers.reply(made.body, visit.locale, made.after)
 
 
@@ -248,11 +249,18 @@ def _refuse(visit: Visit, refused: Refused) -> Reply:
         code=refused.code,
         reason=refused.message,
     )
-    return _rendered(refused)
+    return _rendered(endpoint, refused)
 
 
-def _rendered(refused: Refused) -> Reply:
-    return answers.refusal(refused)
+def _rendered(endpoint: Endpoint, refused: Refused) -> Reply:
+    return answers.refusal(refused, _challenge(endpoint, refused))
+
+
+def _challenge(endpoint: Endpoint, refused: Refused) -> HeaderFields:
+    """Where a scope is missing: which a client is to ask for."""
+    if refused.status == 403 and isinstance(refused.data, dict):
+        return insufficient_scope(endpoint.metadata_url, refused.data["extra"]["scopes"])
+    return ()
 
 
 def _store_failed(visit: Visit, error: StoreError) -> Refused:

@@ -15,10 +15,10 @@ from rpcgw.protocol.jsonrpc import UNKNOWN_VERSION, Endpoint, answers
 _LARGEST_BODY: Final = 1024
 
 
-async def answer(endpoint: Endpoint, version: int, _: Principal, inbound: Inbound) -> Reply:
+async def answer(endpoint: Endpoint, version: int, principal: Principal, inbound: Inbound) -> Reply:
     """The collection of one version, in the client's language; 404 where there is none."""
     locale = endpoint.negotiate(inbound.head.headers.get("accept-language"))
-    collection = None if endpoint.collection is None else endpoint.collection(version, locale)
+    collection = None if endpoint.collection is None else endpoint.collection(version, locale, principal.scopes)
     if collection is None:
         return answers.rejected(answers.NOT_FOUND, endpoint.names)
     fields = (*answers.JSON, ("Content-Language", locale))

@@ -12,14 +12,15 @@ from urllib.parse import parse_qs
 import msgspec
 
 from rpcgw.access.admit import Policy, admitter, refuser, too_large
+from rpcgw.access.challenges import insufficient_scope
 from rpcgw.api.context import Principal, Surface
-from rpcgw.api.errors import RpcError
+from rpcgw.api.errors import RpcError, ScopeMissing
 from rpcgw.endpoints import batches
 from rpcgw.endpoints.deferred import Deferral
 from rpcgw.endpoints.entity import entity
 from rpcgw.endpoints.spans import under_a_span
-from rpcgw.exchange import Entrance, Head, Headers, Inbound, Reply
-from rpcgw.kernel.call import Call, Done, Outcome
+from rpcgw.exchange import Entrance, Head, HeaderFields, Headers, Inbound, Reply
+from rpcgw.kernel.call import Call, Done, Failed, Outcome
 from rpcgw.kernel.ports import Clock, Ids, Observer, Tracer
 from rpcgw.protocol.jsonrpc import UNKNOWN_VERSION, Endpoint, answers, references, spans
 from rpcgw.protocol.jsonrpc.answers import After
@@ -29,6 +30,7 @@ from rpcgw.protocol.jsonrpc.special import LONGEST_RAY_ID, callback_refused
 from rpcgw.protocol.trace import context
 
 _LIMIT_SETTING = "defaults.max_body_bytes"
+_NO_FIELDS: Mapping[str, str] = {}
 
 
 class Executor(Protocol):
@@ -70,7 +72,7 @@ async def answer(endpoint: Endpoint, services: Services, principal: Principal, i
     """Answer one request that was let in."""
     locale = endpoint.negotiate(inbound.head.headers.get("accept-language"))
     if inbound.head.method != "POST":
-        return _document(endpoint, locale, inbound.head)
+        return _document(endpoint, locale, inbound.head, principal.scopes)
     message = read(inbound.body, endpoint.limits.max_batch)
     headers = inbound.head.headers
     visit = Visit(endpoint, services, principal, locale, headers, context(headers), inbound.head.peer)
@@ -93,9 +95,9 @@ def entrances(endpoint: Endpoint, policy: Policy, services: Services) -> tuple[E
     )
 
 
-def _document(endpoint: Endpoint, locale: str, head: Head) -> Reply:
+def _document(endpoint: Endpoint, locale: str, head: Head, granted: frozenset[str]) -> Reply:
     head_only = "info" in parse_qs(head.query, keep_blank_values=True)
-    document = endpoint.document(endpoint.version, locale, head_only)
+    document = endpoint.document(endpoint.version, locale, head_only, granted)
     if document is None:
         return answers.rejected(answers.NOT_FOUND, endpoint.names)
     fields = (*answers.JSON, ("Content-Language", locale))
@@ -114,7 +116,10 @@ async def _single(visit: Visit, request: Request) -> Reply:
     if request.id is None:
         return answers.accepted(partial(_notify, visit, request, call))
     outcome = await _outcome(visit, request, call)
-    return answers.answer_to(request.id, outcome)
+    challenge: HeaderFields = ()
+    if isinstance(outcome, Failed) and isinstance(outcome.error, ScopeMissing):
+        challenge = insufficient_scope(visit.endpoint.metadata_url, outcome.error.scopes)
+    return answers.answer_to(request.id, outcome, challenge)
 
 
 async def _batch(visit: Visit, batch: Batch) -> Reply:
@@ -242,11 +247,13 @@ def _call(visit: Visit, request: Request, timeout: float | None, refused: RpcErr
         principal=visit.principal,
         locale=visit.locale,
         ray_id=special.ray_id or _ray_id(request) or own_id,
+        headers=endpoint.forward.fields(visit.headers) if endpoint.forward.headers else _NO_FIELDS,
         timeout=timeout,
         ignore_cache=special.ignore_cache,
         refused=refused,
         trace=visit.trace,
         peer=visit.peer,
+        token=endpoint.forward.token(visit.headers),
     )
 
 

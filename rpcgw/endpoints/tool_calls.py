@@ -7,6 +7,7 @@ waits for something: most calls are over before.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from math import inf, isfinite
 from typing import Any, Final
 
@@ -41,7 +42,7 @@ async def call(visit: Visit, request: Modern | Legacy, session: Session | None) 
     """Run a tool; None where nobody waits for its answer any more. Without a session it is the stateless era."""
     revision = _revision(request, session)
     running = Running(visit, request, session)
-    planned = calls.plan(visit.endpoint, request.params, _repeated(visit, revision), visit.locale)
+    planned = calls.plan(visit.endpoint, request.params, _repeated(visit, revision), visit.locale, visit.principal)
     if not isinstance(planned, Planned):
         return _not_run(visit, request, running, planned, revision)
     made: Answer | Refused | None = None
@@ -124,13 +125,20 @@ def _kernel_call(
         principal=visit.principal,
         locale=visit.locale,
         ray_id=trace.ray_id(traced) or own_id,
-        headers=traced,
+        headers=_forwarded(visit, traced),
         strict=True,
         gated=gated,
         client=running,
         trace=visit.span.trace if visit.span is not None else context(running.meta) or context(head.headers),
         peer=head.peer,
+        token=endpoint.forward.token(visit.inbound.head.headers),
     )
+
+
+def _forwarded(visit: Visit, traced: Mapping[str, str]) -> Mapping[str, str]:
+    """The trace context, and what the operator forwards of the head."""
+    forward = visit.endpoint.forward
+    return {**traced, **forward.fields(visit.inbound.head.headers)} if forward.headers else traced
 
 
 class Running:

@@ -15,6 +15,7 @@ from rpcgw.gateway.documents import server_keys
 from rpcgw.gateway.model import Gateway, McpRoute, RpcRoute
 from rpcgw.kernel.codec import decode
 from rpcgw.kernel.method import Method
+from rpcgw.kernel.scopes import usable
 from rpcgw.protocol.mcp.tools import Tool
 from rpcgw.protocol.openrpc import path_of
 
@@ -131,10 +132,10 @@ class Shown:
     errors: tuple[tuple[int, str], ...]
 
 
-def methods_of(gateway: Gateway, face: Face, version: int, locale: str) -> tuple[Shown, ...]:
-    """The methods of a group in a version, with texts in a language."""
+def methods_of(gateway: Gateway, face: Face, version: int, locale: str, granted: frozenset[str]) -> tuple[Shown, ...]:
+    """The methods of a group in a version that a reader with these scopes may use, with texts in a language."""
     tools = _tools(gateway, face, version)
-    methods: Mapping[str, Method] = gateway.table.methods(face.group, version) or {}
+    methods: Mapping[str, Method] = usable(gateway.table.methods(face.group, version) or {}, granted)
     return tuple(_shown(gateway, face.group, method, tools.get(name), locale) for name, method in methods.items())
 
 

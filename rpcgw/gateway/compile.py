@@ -13,6 +13,7 @@ from rpcgw.config.loading import Loaded
 from rpcgw.config.settings import CallSettings, Settings
 from rpcgw.gateway.endpoints import serve, tokens_of
 from rpcgw.gateway.model import Gateway
+from rpcgw.gateway.oauth import oauth_problems
 from rpcgw.gateway.plugins import Imported, quarantine_problems, reports, runtimes, validators
 from rpcgw.gateway.protection import protection_problems
 from rpcgw.gateway.sites import Surroundings, serve_sites
@@ -43,6 +44,9 @@ def compile_gateway(loaded: Loaded, imported: Imported, plugin_catalogues: Layer
         [Registration(procedure, plugin.name) for plugin in running for procedure in plugin.procedures],
         [part for plugin in running for part in plugin.converters],
     )
+    table = table.rescoped(
+        {name: frozenset(own["scopes"]) for name, own in settings.methods.items() if "scopes" in own}
+    )
     texts = wording([loaded.catalogues, *plugin_catalogues], settings.translations.default_locale)
     known_tokens, wrong_validators = validators(imported)
     served, wrong_endpoints = serve(settings, table, texts, known_tokens)
@@ -63,6 +67,7 @@ def compile_gateway(loaded: Loaded, imported: Imported, plugin_catalogues: Layer
         *wrong_sites,
         *wrong_validators,
         *protection_problems(settings, known_tokens, incomplete=bool(imported.quarantined)),
+        *oauth_problems(settings, table),
         *_unknown_names(settings, table),
     ]
     if errors(problems) or (quarantined and settings.plugins.strict):

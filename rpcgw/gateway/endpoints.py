@@ -8,14 +8,17 @@ from dataclasses import dataclass, replace
 from rpcgw import __version__
 from rpcgw.access.admit import JSON, Policy
 from rpcgw.access.guards import Guards, compile_guards
+from rpcgw.access.oauth import Resource
 from rpcgw.access.policies import document_policy, rpc_policy
 from rpcgw.access.tokens import Tokens, compile_tokens
 from rpcgw.api.plugin import TokenValidator
 from rpcgw.api.problems import Place, Problem
 from rpcgw.config.settings import CallSettings, Route, Security, Settings
+from rpcgw.exchange import Forwarding, no_token
 from rpcgw.gateway.address import public_url
 from rpcgw.gateway.documents import publication, server_keys
 from rpcgw.gateway.model import McpRoute, RpcRoute
+from rpcgw.gateway.oauth import protected_resource, scopes_of
 from rpcgw.gateway.transports import described
 from rpcgw.gateway.wording import MethodWording
 from rpcgw.kernel.failure import PYTHON, UFO
@@ -58,12 +61,13 @@ def serve(
     keys = server_keys(settings)
     for route in settings.routes:
         if route.kind == "mcp":
-            endpoint, wrong = _mcp(route, settings, table, wording, guards)
+            endpoint, wrong = _mcp(route, settings, table, wording, guards, tokens=tokens[route.group])
             security = settings.security_of(route.group)
             published = publication(route, settings, endpoint, keys[route.key])
             mine = tokens[route.group]
-            readers = document_policy(guards, mine, protected_doc=security.protected_doc)
-            found.append(McpRoute(endpoint, _mcp_policy(guards, security, mine), published, readers))
+            resource = protected_resource(route, settings, table)
+            readers = document_policy(guards, mine, resource, protected_doc=security.protected_doc)
+            found.append(McpRoute(endpoint, _mcp_policy(guards, security, mine, resource), published, readers))
             problems += wrong
     return Served(tuple(rpc), tuple(found)), list(dict.fromkeys(problems))
 
@@ -72,7 +76,9 @@ def _rpc(
     route: Route, settings: Settings, table: MethodTable, wording: MethodWording, guards: Guards, *, tokens: Tokens
 ) -> RpcRoute:
     calls, security = settings.calls_of(route.group), settings.security_of(route.group)
-    policy = rpc_policy(guards, tokens, protected_api=security.protected_api, protected_doc=security.protected_doc)
+    resource, scoped = protected_resource(route, settings, table), bool(scopes_of(route.group, table))
+    protected = {"protected_doc": security.protected_doc, "scoped": scoped}
+    policy = rpc_policy(guards, tokens, resource, protected_api=security.protected_api, **protected)
     project, editions = _project(settings), _editions(route, settings, table)
     prefix = route.prefix or "/"
     endpoint = jsonrpc.Endpoint(
@@ -89,7 +95,7 @@ def _rpc(
         ),
         deadlines=_with_deadline(route.group, settings, table),
         origins=guards.pages(),
-        presented=tokens.presented if security.protected_api else jsonrpc.no_token,
+        presented=tokens.presented if security.protected_api else no_token,
         collection=collections(
             project,
             prefix,
@@ -99,11 +105,13 @@ def _rpc(
             header=security.token_name,
             protected=security.protected_api,
         ),
-        private=security.protected_doc,
+        private=security.protected_doc or scoped,
+        metadata_url=_metadata_url(resource),
+        forward=_forwarding(security, tokens),
         names=UFO if settings.errors.names == "ufo" else PYTHON,
         messages=wording.languages,
     )
-    readers = document_policy(guards, tokens, protected_doc=security.protected_doc)
+    readers = document_policy(guards, tokens, resource, **protected)
     return RpcRoute(endpoint, policy, readers)
 
 
@@ -141,7 +149,7 @@ def _with_deadline(group: str, settings: Settings, table: MethodTable) -> frozen
 
 
 def _mcp(
-    route: Route, settings: Settings, table: MethodTable, wording: MethodWording, guards: Guards
+    route: Route, settings: Settings, table: MethodTable, wording: MethodWording, guards: Guards, *, tokens: Tokens
 ) -> tuple[mcp.Endpoint, list[Problem]]:
     own, calls = settings.mcp_of(route.group), settings.calls_of(route.group)
     shown = _tool_settings(calls)
@@ -163,7 +171,9 @@ def _mcp(
         instructions=own.instructions,
         limits=mcp.Limits(own.max_body_bytes, calls.max_batch, calls.batch_concurrency, own.session_ttl),
         settings=shown,
-        private=_is_private(route, settings, wording),
+        private=_is_private(route, settings, wording) or bool(scopes_of(route.group, table)),
+        metadata_url=_metadata_url(protected_resource(route, settings, table)),
+        forward=_forwarding(settings.security_of(route.group), tokens),
         enabled=own.enabled,
         origins=guards.pages(),
         messages=wording.languages,
@@ -188,12 +198,22 @@ def _is_private(route: Route, settings: Settings, wording: MethodWording) -> boo
     return settings.security_of(route.group).protected_api or len(wording.texts.available(route.group)) > 1
 
 
-def _mcp_policy(guards: Guards, security: Security, tokens: Tokens) -> Policy:
+def _forwarding(security: Security, tokens: Tokens) -> Forwarding:
+    lends = security.forward.token or (security.oauth is not None and security.oauth.exchange is not None)
+    return Forwarding(security.forward.headers, tokens.presented if lends else no_token)
+
+
+def _metadata_url(resource: Resource | None) -> str:
+    return "" if resource is None else resource.metadata_url
+
+
+def _mcp_policy(guards: Guards, security: Security, tokens: Tokens, resource: Resource | None) -> Policy:
     return Policy(
         guards=guards,
         methods=("POST", "DELETE"),
         tokens={"POST": tokens, "DELETE": tokens} if security.protected_api else {},
         media_types={"POST": JSON},
+        resource=resource,
     )
 
 
@@ -201,4 +221,5 @@ def tokens_of(settings: Settings, validators: Validators, group: str) -> Tokens:
     """What a group accepts."""
     security = settings.security_of(group)
     entries = ((token.name, token.sha256, token.expires) for token in security.tokens)
-    return compile_tokens(security.token_name, entries, validators.get(security.validator or ""))
+    scopes = {token.name: frozenset(token.scopes) for token in security.tokens if token.scopes}
+    return compile_tokens(security.token_name, entries, validators.get(security.validator or ""), scopes)

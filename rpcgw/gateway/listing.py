@@ -11,6 +11,7 @@ import msgspec
 
 from rpcgw.gateway.model import Gateway, McpRoute, RpcRoute
 from rpcgw.kernel.method import Method
+from rpcgw.kernel.scopes import named
 from rpcgw.protocol.mcp import Endpoint
 from rpcgw.protocol.mcp.tools import descriptor
 
@@ -91,7 +92,8 @@ def openrpc_document(gateway: Gateway, group: str, version: str, locale: str | N
     endpoint = next((route.endpoint for route in gateway.rpc if route.endpoint.group == group), None)
     if endpoint is None or number is None:
         return None
-    return endpoint.document(number, endpoint.negotiate(locale), False)  # noqa: FBT003 -- the document's third key
+    everything = named((gateway.table.methods(group, number) or {}).values())
+    return endpoint.document(number, endpoint.negotiate(locale), False, everything)  # noqa: FBT003 -- the document's third key
 
 
 def version_number(version: str) -> int | None:

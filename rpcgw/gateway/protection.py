@@ -58,7 +58,7 @@ def _unprotected(settings: Settings, routes: Iterable[Route]) -> Iterator[Proble
 def _without_token(settings: Settings, routes: Iterable[Route]) -> Iterator[Problem]:
     for route in routes:
         security = settings.security_of(route.group)
-        if security.protected_api and not security.tokens and security.validator is None:
+        if security.protected_api and not (security.tokens or security.validator or security.oauth):
             yield Problem(
                 route.place,
                 "no-token",

@@ -198,9 +198,10 @@ def _seal(key: str, body: bytes) -> bytes:
     return blake2b(body, digest_size=DIGEST_SIZE, key=blake2b(key.encode(), digest_size=32).digest()).digest()
 
 
-def _varied(call: Call, name: str) -> str | None:
+def _varied(call: Call, name: str) -> Any:
     if name == "locale":
         return call.locale
     if name == "principal":
         return credential(call.principal)
-    return call.headers.get(name.removeprefix("header:").lower())
+    kind, _, key = name.partition(":")
+    return call.principal.claims.get(key) if kind == "claim" else call.headers.get(key.lower())

@@ -18,8 +18,10 @@ class Call(msgspec.Struct, frozen=True):
     `params` are named, positional, or None where absent. `id` is the kernel's own, never the client's. `gated` is the
     verdict of the method's gate where the surface has asked it already (MCP), None where the pipeline has to.
     `refused` is an error that the surface found and the pipeline is to tell (a batch's reference that leads nowhere).
-    `trace` is the W3C trace context that the call belongs to (empty: none), `peer` the address that it came from.
-    `client` is who waits for the call, where the surface lets procedures speak to them.
+    `headers` are fields of the request that the operator forwards, and its trace context; `token` is what the caller
+    showed, only where somebody is to use it. `trace` is the W3C trace context that the call belongs to (empty: none),
+    `peer` the address that it came from. `client` is who waits for the call, where the surface lets procedures speak to
+    them.
     `strict` surfaces (MCP, the page) enforce the advertised form, of results too; the others also take the kernel's
     lenient forms.
     """
@@ -42,6 +44,7 @@ class Call(msgspec.Struct, frozen=True):
     client: Client | None = None
     trace: Mapping[str, str] = {}
     peer: str = ""
+    token: str | None = None
 
 
 class Done(msgspec.Struct, frozen=True):

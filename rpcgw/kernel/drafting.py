@@ -23,6 +23,7 @@ from rpcgw.kernel.gate import validator
 from rpcgw.kernel.signature import ABSENT, Param, Reporter, Signature, describe_hint, read_signature
 
 _VARY = ("locale", "principal")
+_VARY_BY_NAME = ("claim", "header")
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,8 +136,10 @@ def _check_cache(cache: Cache, signature: Signature, report: Reporter) -> None:
             'say what the answer depends on: @rpc.cache(vary=("locale", "principal", "header:X-Tenant"))',
         )
     for part in cache.vary:
-        if part not in _VARY and not (part.startswith("header:") and len(part) > len("header:")):
-            report("cache-vary", f"the cache cannot vary by {part!r}", "use locale, principal or header:<name>")
+        kind, colon, name = part.partition(":")
+        if part not in _VARY and not (colon and name and kind in _VARY_BY_NAME):
+            advice = "use locale, principal, claim:<name> or header:<name>"
+            report("cache-vary", f"the cache cannot vary by {part!r}", advice)
 
 
 def _check_input_schema(schema: Mapping[str, object], names: list[str], report: Reporter) -> None:

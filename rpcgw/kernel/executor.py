@@ -31,6 +31,7 @@ from rpcgw.kernel.driving import Work, answerable
 from rpcgw.kernel.failure import PYTHON, Names, as_rpc_error, is_exposed, render
 from rpcgw.kernel.flights import LEASE_TTL, Flights, Turn
 from rpcgw.kernel.gate import Passed
+from rpcgw.kernel.identity import Identity
 from rpcgw.kernel.language import ENGLISH, Phrase
 from rpcgw.kernel.listeners import Listeners, Ordered, fire
 from rpcgw.kernel.lock import CallLocks, PoolLocks, lock_name
@@ -42,6 +43,7 @@ from rpcgw.kernel.protection import Protections
 from rpcgw.kernel.rates import Rates, retry_after
 from rpcgw.kernel.relations import WarmUp
 from rpcgw.kernel.resolution import compile_finders, convert_resolving
+from rpcgw.kernel.scopes import refusal
 from rpcgw.kernel.substitution import Find
 from rpcgw.kernel.table import MethodTable
 from rpcgw.kernel.threads import Threads
@@ -76,6 +78,7 @@ class Executor:
         languages: What the product says to clients, by locale; English where there is none.
         error_names: What clients see as the classes of rpcgw's own errors.
         rates: Who counts how often methods are called; None where nobody does.
+        identities: What procedures may do with callers' tokens, by group; nothing where none is said.
     """
 
     def __init__(
@@ -100,6 +103,7 @@ class Executor:
         languages: Mapping[str, Texts] | None = None,
         error_names: Names = PYTHON,
         rates: Rates | None = None,
+        identities: Mapping[str, Identity] | None = None,
     ) -> None:
         self._listeners = listeners or Listeners()
         self._listened = self._listeners.any
@@ -108,6 +112,7 @@ class Executor:
         self._exposed = is_exposed(environment)
         self._languages = languages or {}
         self._error_names = error_names
+        self._identities = identities or {}
         self._encode = self._inspected if self._exposed else _encode
         self._monotonic = clock.monotonic
         self._threads = threads or Threads()
@@ -155,8 +160,8 @@ class Executor:
         params, gated = call.params, call.gated
         if self._listeners.request:
             params, gated = await self._received(call, context), None
-        if plan is None or call.refused is not None:
-            raise call.refused or _not_found(call)
+        if plan is None or call.refused is not None or not plan.method.scopes <= call.principal.scopes:
+            raise call.refused or _refusal(call, plan)
         if plan.rate is not None:
             await self._count(plan.rate, call)
         method = plan.method
@@ -371,7 +376,7 @@ class Executor:
         return _UNSEEN
 
     def _new_context(self, call: Call, deadline: float | None) -> CallContext:
-        return CallContext(
+        context = CallContext(
             principal=call.principal,
             group=call.group,
             version=call.version,
@@ -383,6 +388,8 @@ class Executor:
             headers=call.headers,
             client=call.client,
         )
+        identity = self._identities.get(call.group) if call.token is not None else None
+        return context if identity is None else identity.lent(context, call.token)
 
     async def close(self) -> None:
         """Let go of what is still held; idle threads end."""
@@ -398,6 +405,11 @@ _MOST_SAID = 5
 """How much of what is wrong with a result is said."""
 _UNSEEN = CallContext(Principal(), "", 0, "", "rpc", "", "")
 """Stands in where neither the method nor a listener looks at the context: making one costs more than a look-up."""
+
+
+def _refusal(call: Call, plan: Plan | None) -> RpcError:
+    """Why a call is not run at all: there is no such method, or it is not for this caller."""
+    return (None if plan is None else refusal(plan.method, call.principal)) or _not_found(call)
 
 
 def _not_found(call: Call) -> MethodNotFound:

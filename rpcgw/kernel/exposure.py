@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from types import FunctionType
 from typing import Any
 
-from rpcgw.api.marks import Groups, Hidden, Procedure, marks_of
+from rpcgw.api.marks import Groups, Hidden, Procedure, Scopes, marks_of
 from rpcgw.api.problems import Problem
 from rpcgw.kernel.signature import place_of
 
@@ -39,6 +39,7 @@ class Exposed:
     version: int
     registration: Registration
     marks: Mapping[type, object] = field(hash=False)
+    scopes: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +75,7 @@ def expose(registration: Registration) -> tuple[Exposure | None, list[Problem]]:
             version=mark.version,
             registration=registration,
             marks=marks,
+            scopes=_scopes(marks, marks_of(cls)),
         )
         for attribute, function in _public_functions(cls)
         for marks in (marks_of(function),)
@@ -92,6 +94,11 @@ def _groups(marks: Mapping[type, object], of_class: Groups) -> frozenset[str]:
     own = marks.get(Groups, of_class)
     assert isinstance(own, Groups)
     return own.members
+
+
+def _scopes(marks: Mapping[type, object], of_class: Mapping[type, object]) -> frozenset[str]:
+    mark = marks.get(Scopes, of_class.get(Scopes))
+    return mark.names if isinstance(mark, Scopes) else frozenset()
 
 
 def _public_functions(cls: type) -> Iterator[tuple[str, Any]]:

@@ -41,6 +41,7 @@ UFO: Names = {
         "LockedError": "RpcLogicException",
         "TokenNotSent": "RpcTokenNotSentException",
         "TokenInvalid": "RpcInvalidTokenException",
+        "ScopeMissing": "RpcInvalidTokenException",
         "DataNotFound": "RpcDataNotFoundException",
         "AsyncError": "RpcAsyncRequestException",
         "Abandoned": "RpcAsyncRequestException",

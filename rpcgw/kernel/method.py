@@ -97,6 +97,8 @@ class Method:
     """How the result is written; None where it has no annotation."""
     content: bool = False
     """Whether the result is content blocks."""
+    scopes: frozenset[str] = frozenset()
+    """What a caller's token must allow, all of it."""
 
     def bind(
         self,

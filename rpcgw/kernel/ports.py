@@ -200,6 +200,14 @@ class Sent:
     attempts: int
 
 
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """What another host answered: its status, and its body, whole."""
+
+    status: int
+    body: bytes
+
+
 class HttpClient(Protocol):
     """Requests to other hosts. Redirects are never followed, cookies never kept, no proxy is taken from anywhere."""
 
@@ -216,6 +224,19 @@ class HttpClient(Protocol):
             SendError: It was not taken.
         """
 
+    async def ask(self, url: str, fields: Mapping[str, str], body: bytes | None = None, most: int = 65_536) -> Answered:
+        """GET, or POST where there is a body, once; whatever status comes back.
+
+        Args:
+            url: Where to.
+            fields: Header fields.
+            body: What to send.
+            most: How many bytes are read of an answer.
+
+        Raises:
+            SendError: Nobody answered in time, or with more than that.
+        """
+
     def stream(self, url: str, fields: Mapping[str, str]) -> AbstractAsyncContextManager[AsyncIterator[bytes]]:
         """GET something that does not end, in pieces as they come.
 
@@ -225,6 +246,17 @@ class HttpClient(Protocol):
 
     async def close(self) -> None:
         """Give back connections."""
+
+
+class TokenExchange(Protocol):
+    """Gets tokens for other services in the name of callers (RFC 8693)."""
+
+    async def exchange(self, token: str, audience: str, scopes: tuple[str, ...]) -> str:
+        """An access token for `audience`, in the name of whom `token` stands for.
+
+        Raises:
+            SendError: There is none to be had; the text says why.
+        """
 
 
 class Resolver(Protocol):

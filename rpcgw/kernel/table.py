@@ -46,6 +46,16 @@ class MethodTable:
     resolving: tuple[Resolving, ...] = ()
     """The resolvers that some parameter may need."""
 
+    def rescoped(self, scopes: Mapping[str, frozenset[str]]) -> MethodTable:
+        """The same table with the scopes that some methods need, by their names, replaced."""
+        if not scopes:
+            return self
+        by_group = {
+            group: {version: _rescoped(methods, scopes) for version, methods in versions.items()}
+            for group, versions in self.by_group.items()
+        }
+        return replace(self, by_group=by_group)
+
     @property
     def groups(self) -> tuple[str, ...]:
         """All groups that have a method, sorted."""
@@ -120,6 +130,12 @@ def compile_methods(
     problems += [*found, *conflicts, *_unknown_invalidations(exposures), *relation_problems(methods.values())]
     schemas, kinds = _public(description)
     return MethodTable(by_group, everything, schemas, kinds, substitutes.resolving), sorted(set(problems))
+
+
+def _rescoped(methods: Mapping[str, Method], scopes: Mapping[str, frozenset[str]]) -> dict[str, Method]:
+    return {
+        name: replace(method, scopes=scopes[name]) if name in scopes else method for name, method in methods.items()
+    }
 
 
 def _distinct(registrations: Iterable[Registration]) -> list[Registration]:
@@ -227,6 +243,7 @@ def _method(made: Draft, description: Description, public: Mapping[str, str]) ->
         defaults=made.defaults,
         result_codec=made.returns,
         content=bool(made.content),
+        scopes=exposed.scopes,
     )
 
 

@@ -7,7 +7,7 @@ the document.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Final, Protocol
@@ -17,6 +17,8 @@ import msgspec
 
 from rpcgw.kernel.codec import decode, encode
 from rpcgw.kernel.method import ErrorDoc, Method, ParamDoc
+from rpcgw.kernel.rewrite import references
+from rpcgw.kernel.scopes import NONE, named, usable
 
 VERSION: Final = "1.3.2"
 UNKNOWN: Final = "http://localhost"
@@ -49,6 +51,13 @@ class Edition:
     methods: Mapping[str, Method]
     components: Mapping[str, Any] = field(default_factory=dict)
 
+    def seen_with(self, granted: frozenset[str]) -> Edition:
+        """What of it a reader with these scopes may use, and the types of that."""
+        methods = usable(self.methods, granted)
+        if methods is self.methods:
+            return self
+        return Edition(methods, _referred(methods.values(), self.components))
+
 
 @dataclass(frozen=True, slots=True)
 class Project:
@@ -68,31 +77,50 @@ class Project:
     transports: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
-Document = Callable[[int, str, bool], bytes | None]
-"""(version, locale, head only) -> a document's bytes, or None where the group has nothing in that version."""
+class Document(Protocol):
+    """The documents of a group."""
+
+    def __call__(self, version: int, locale: str, head_only: bool, granted: frozenset[str] = NONE, /) -> bytes | None:  # noqa: FBT001 -- a key of what is kept
+        """A version's bytes for a reader with these scopes, or None where the group has nothing in it."""
 
 
 def documents(project: Project, prefix: str, group: str, editions: Mapping[int, Edition], texts: Texts) -> Document:
     """A function that makes each document once, on first use, and keeps the last few."""
     versions = tuple(version for version in sorted(editions) if editions[version].methods)
 
+    scopes = named(method for edition in editions.values() for method in edition.methods.values())
+
     @lru_cache(maxsize=_KEPT)
-    def document(version: int, locale: str, head_only: bool) -> bytes | None:  # noqa: FBT001 -- a key of the cache
-        if version not in versions:
-            return None
+    def made(version: int, locale: str, head_only: bool, granted: frozenset[str]) -> bytes:  # noqa: FBT001 -- a key of the cache
         described = {
             "openrpc": VERSION,
             "info": _info(project, version, versions),
             "servers": [server(project, prefix, version)],
         }
-        edition = editions[version]
+        edition = editions[version].seen_with(granted)
         methods = () if head_only else edition.methods.values()
         described["methods"] = [_method(method, group, texts, locale) for method in methods]
         if edition.components and not head_only:
             described["components"] = {"schemas": edition.components}
         return encode(described)
 
+    def document(version: int, locale: str, head_only: bool, granted: frozenset[str] = NONE, /) -> bytes | None:  # noqa: FBT001 -- as above
+        return made(version, locale, head_only, granted & scopes) if version in versions else None
+
     return document
+
+
+def _referred(methods: Iterable[Method], components: Mapping[str, Any]) -> dict[str, Any]:
+    """The components that methods refer to, directly or not, in their order."""
+    todo = [text for method in methods for text in (*(p.schema for p in method.params), method.result.schema)]
+    wanted: set[str] = set()
+    names = [name for text in todo for name in references(decode(text))]
+    while names:
+        name = names.pop()
+        if name not in wanted and name in components:
+            wanted.add(name)
+            names += references(components[name])
+    return {name: schema for name, schema in components.items() if name in wanted}
 
 
 def path_of(prefix: str, version: int) -> str:

@@ -6,16 +6,17 @@ bytes, and an import over an older one replaces its requests.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from hashlib import sha256
-from typing import Any, Final
+from typing import Any, Final, Protocol
 from uuid import NAMESPACE_URL, uuid5
 
 import msgspec
 
 from rpcgw.kernel.codec import decode, encode
 from rpcgw.kernel.method import Method, ParamDoc
+from rpcgw.kernel.scopes import NONE, named
 from rpcgw.protocol.openrpc import Edition, Project, Texts, base_of, path_of
 
 SCHEMA: Final = "https://schema.getpostman.com/json/collection/v2.1.0/collection.json"
@@ -43,8 +44,12 @@ _BY_FORMAT: Final[Mapping[str, str]] = {
     "ipv6": "2001:db8::1",
 }
 
-Collection = Callable[[int, str], bytes | None]
-"""(version, locale) -> a collection's bytes, or None where the group has nothing in that version."""
+
+class Collection(Protocol):
+    """The collections of a group."""
+
+    def __call__(self, version: int, locale: str, granted: frozenset[str] = NONE, /) -> bytes | None:
+        """A version's bytes for a reader with these scopes, or None where the group has nothing in it."""
 
 
 def collections(
@@ -61,12 +66,12 @@ def collections(
 
     `header` is the one that carries a token; where calls are not `protected`, requests have it switched off.
     """
+    served = {version for version, edition in editions.items() if edition.methods}
+    scopes = named(method for edition in editions.values() for method in edition.methods.values())
 
     @lru_cache(maxsize=_KEPT)
-    def collection(version: int, locale: str) -> bytes | None:
-        edition = editions.get(version)
-        if edition is None or not edition.methods:
-            return None
+    def made(version: int, locale: str, granted: frozenset[str]) -> bytes:
+        edition = editions[version].seen_with(granted)
         url = "{{base_url}}" + path_of(prefix, version)
         headers: list[dict[str, Any]] = [
             {"key": "Content-Type", "value": "application/json"},
@@ -95,6 +100,9 @@ def collections(
                 "variables": variables,
             }
         )
+
+    def collection(version: int, locale: str, granted: frozenset[str] = NONE, /) -> bytes | None:
+        return made(version, locale, granted & scopes) if version in served else None
 
     return collection
 

@@ -48,6 +48,14 @@ CLIENTS = (
     OfficialClient("the TypeScript client 2 pinned to 2026-07-28", "client2.mjs", MODERN, mode=MODERN),
 )
 
+AUTHORIZING = (
+    OfficialClient("the Python SDK 2 pinned to 2026-07-28", "mcp2_oauth.py", MODERN, "mcp2", MODERN),
+    OfficialClient("the Python SDK 2 as a session", "mcp2_oauth.py", SESSION, "mcp2", "legacy"),
+    OfficialClient("the TypeScript client 2 pinned to 2026-07-28", "client2_oauth.mjs", MODERN, mode=MODERN),
+    OfficialClient("the TypeScript client 2 as a session", "client2_oauth.mjs", SESSION, mode="legacy"),
+)
+"""Clients that get themselves a token from an authorization server."""
+
 ERAS = ("legacy", "modern", "auto")
 
 
@@ -63,14 +71,25 @@ def talk(
     `texts` (title and description by language and name) and `calls`, each `{content, structured, is_error}` or, where
     the client raised an error of the protocol, `{code, message}`.
     """
-    wanted = json.dumps({"target": target, "calls": calls, "languages": languages, "mode": client.mode})
-    script = SCRIPTS / client.script
+    return _report(client, {"target": target, "calls": calls, "languages": languages, "mode": client.mode})
+
+
+def authorized(client: OfficialClient, target: str) -> dict[str, Any]:
+    """Let a client find out where to get a token, get one, list the tools and call `Catalog.read`.
+
+    Returns `protocol`, `tools` (names) and `called`, the structured content.
+    """
+    return _report(client, {"target": target, "mode": client.mode})
+
+
+def _report(client: OfficialClient, wanted: Mapping[str, Any]) -> dict[str, Any]:
+    script, argument = SCRIPTS / client.script, json.dumps(wanted)
     if client.venv is None:
         # A module on standard input finds its packages from the working directory, which is where they are.
-        said = run([str(NODE), "--input-type=module", "-", wanted], cwd=NODE_FOLDER, text=script.read_text())
+        said = run([str(NODE), "--input-type=module", "-", argument], cwd=NODE_FOLDER, text=script.read_text())
     else:
         python = FETCHED / "clients" / client.venv / "bin" / "python"
-        said = run([str(python), str(script), wanted], cwd=SCRIPTS, text="")
+        said = run([str(python), str(script), argument], cwd=SCRIPTS, text="")
     found: dict[str, Any] = json.loads(said)
     return found
 

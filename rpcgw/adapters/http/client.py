@@ -18,7 +18,7 @@ import aiohttp
 import stamina
 from aiohttp.abc import AbstractCookieJar
 
-from rpcgw.kernel.ports import SendError, Sent
+from rpcgw.kernel.ports import Answered, SendError, Sent
 
 IDLE: Final = 10.0
 """Seconds in which nothing comes."""
@@ -95,6 +95,23 @@ class Client:
         if 200 <= status < 300:
             return status
         raise _Unwilling(f"answered {status}", status=status, again=status in _AGAIN or status >= 500)
+
+    async def ask(self, url: str, fields: Mapping[str, str], body: bytes | None = None, most: int = 65_536) -> Answered:
+        """GET, or POST where there is a body; an answer that is too long is not read to its end."""
+        method = "GET" if body is None else "POST"
+        try:
+            async with self._session.request(
+                method, url, data=body, headers=fields, timeout=self._timeout, allow_redirects=False
+            ) as answer:
+                read = b""
+                while len(read) <= most and (more := await answer.content.read(most + 1 - len(read))):
+                    read += more
+                if len(read) > most:
+                    answer.close()
+                    raise SendError(f"answered with more than {most} bytes", status=answer.status)
+                return Answered(answer.status, read)
+        except (TimeoutError, aiohttp.ClientError, OSError, ValueError) as error:
+            raise SendError(_text(error)) from error
 
     @asynccontextmanager
     async def stream(self, url: str, fields: Mapping[str, str]) -> AsyncIterator[AsyncIterator[bytes]]:

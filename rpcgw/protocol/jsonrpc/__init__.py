@@ -1,5 +1,5 @@
 """JSON-RPC 2.0 as `/rpc` speaks it: envelopes in, answers out. Pure."""
 
-from rpcgw.protocol.jsonrpc.endpoint import UNKNOWN_VERSION, Endpoint, Limits, no_token
+from rpcgw.protocol.jsonrpc.endpoint import UNKNOWN_VERSION, Endpoint, Limits
 
-__all__ = ["UNKNOWN_VERSION", "Endpoint", "Limits", "no_token"]
+__all__ = ["UNKNOWN_VERSION", "Endpoint", "Limits"]

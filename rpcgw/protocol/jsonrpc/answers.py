@@ -2,7 +2,8 @@
 
 Members stand in the order id, result or error, jsonrpc. What a method makes of a call, failures included, is HTTP 200;
 only what never became a call has a status of its own: 400 for what is no JSON, that of a refusal (401, 403, ...), and
-429 or 503 with Retry-After for a single call that was not run because too much came.
+of a single call that was not run 429 or 503 with Retry-After where too much came, and 403 where its caller lacks a
+scope: clients ask for more rights by the status.
 """
 
 from __future__ import annotations
@@ -39,11 +40,13 @@ def fault_answer(fault: Fault, names: Names = PYTHON, texts: Texts = ENGLISH) ->
     return _error(fault.id, _body(fault.error, names, texts))
 
 
-def answer_to(identifier: Id, outcome: Outcome) -> Reply:
-    """The reply to one call that came alone."""
+def answer_to(identifier: Id, outcome: Outcome, challenge: HeaderFields = ()) -> Reply:
+    """The reply to one call that came alone; `challenge` says what to ask an authorization server for, if anything."""
     body = answer_of(identifier, outcome)
     if isinstance(outcome, Done):
         return reply(body, outcome.after)
+    if challenge:
+        return Reply(403, body, JSON + challenge)
     if not isinstance(outcome.error, NotNow):
         return reply(body)
     return Reply(not_now_status(outcome.error), body, JSON + later(outcome.error.retry_after))

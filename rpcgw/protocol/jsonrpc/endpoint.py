@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from rpcgw.exchange import Headers
+from rpcgw.exchange import NOTHING_FORWARDED, Forwarding, Headers, no_token
 from rpcgw.kernel.failure import Names
 from rpcgw.kernel.language import ENGLISH
 from rpcgw.kernel.messages import Texts
@@ -14,11 +14,6 @@ from rpcgw.protocol.postman import Collection
 
 UNKNOWN_VERSION = 0
 """The version of a path `/vN` that the group does not have: no method is in it."""
-
-
-def no_token(_: Headers) -> str | None:
-    """Where calls need none."""
-    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +33,9 @@ class Endpoint:
     `versions` are all that the group has, ascending. `negotiate` turns `Accept-Language` into a locale that there are
     texts for. `deadlines` names the methods whose deadline is configured: a batch does not give them its own.
     `presented` finds the token among a request's headers, for a call that a queue's worker is to admit again.
-    `private`: documents are for holders of a token only, so that no shared cache may keep them. `names` are those of
-    error classes, `messages` the product's texts by language.
+    `private`: documents differ by who reads them, so that no shared cache may keep them. `names` are those of error
+    classes, `messages` the product's texts by language. `metadata_url` is where clients learn which authorization
+    servers there are (RFC 9728); empty where there are none. `forward` says what of requests' heads procedures see.
     """
 
     name: str
@@ -57,6 +53,8 @@ class Endpoint:
     private: bool = False
     names: Names = field(default_factory=dict)
     messages: Mapping[str, Texts] = field(default_factory=dict)
+    metadata_url: str = ""
+    forward: Forwarding = NOTHING_FORWARDED
 
     def texts_in(self, locale: str) -> Texts:
         """What the product says in a language."""

@@ -118,9 +118,9 @@ def reply(body: bytes, locale: str, after: After | None = None, headers: HeaderF
     return Reply(200, body, _spoken(locale) + headers, after)
 
 
-def refusal(refused: Refused) -> Reply:
+def refusal(refused: Refused, challenge: HeaderFields = ()) -> Reply:
     """A refusal on its way."""
-    return Reply(refused.status, error(refused), JSON + later(refused.retry_after))
+    return Reply(refused.status, error(refused), JSON + challenge + later(refused.retry_after))
 
 
 def accepted() -> Reply:
@@ -133,9 +133,9 @@ def rejected(verdict: Rejected) -> Reply:
 
     A token that is absent and one that is wrong look the same, and tell a client how to show one (RFC 6750 section 3).
     """
-    denied = verdict.code in _DENIED
-    refused = Refused(401 if denied else verdict.status, verdict.code, verdict.message, verdict.data)
-    return Reply(refused.status, error(refused), JSON + (_CHALLENGE if denied else verdict.headers))
+    unnamed = verdict.code in _DENIED and not verdict.headers
+    refused = Refused(401 if unnamed else verdict.status, verdict.code, verdict.message, verdict.data)
+    return Reply(refused.status, error(refused), JSON + (_CHALLENGE if unnamed else verdict.headers))
 
 
 def afterwards(steps: Iterable[After]) -> After | None:

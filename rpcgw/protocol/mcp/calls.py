@@ -1,7 +1,8 @@
 """What a `tools/call` asks for: everything that is decided before anything runs. Pure.
 
-In this order: the tool's name, the form of the arguments, the headers that repeat them (stateless era), the advertised
-schema. A wrong shape is the caller's mistake (T-09); a failed assertion is carried on: it is an answer of the method.
+In this order: the tool's name, the scopes of who calls, the form of the arguments, the headers that repeat them
+(stateless era), the advertised schema. A wrong shape is the caller's mistake (T-09); a failed assertion is carried on:
+it is an answer of the method.
 """
 
 from __future__ import annotations
@@ -10,11 +11,13 @@ from typing import Any, Final
 
 import msgspec
 
+from rpcgw.api.context import ANONYMOUS, Principal
 from rpcgw.exchange import Headers
 from rpcgw.kernel.codec import NotJson, decode
 from rpcgw.kernel.gate import Assertion, Passed, Shape
-from rpcgw.kernel.language import ENGLISH
+from rpcgw.kernel.language import ENGLISH, worded
 from rpcgw.kernel.messages import Texts, say
+from rpcgw.kernel.scopes import refusal
 from rpcgw.protocol.mcp import mirrors
 from rpcgw.protocol.mcp.endpoint import Endpoint
 from rpcgw.protocol.mcp.faults import INVALID_PARAMS, Fault
@@ -41,15 +44,17 @@ class Misfit(msgspec.Struct, frozen=True):
 
 
 def plan(
-    endpoint: Endpoint, params: dict[str, Any], headers: Headers | None, locale: str = "en"
+    endpoint: Endpoint,
+    params: dict[str, Any],
+    headers: Headers | None,
+    locale: str = "en",
+    principal: Principal = ANONYMOUS,
 ) -> Planned | Misfit | Fault:
     """What to run, or what is wrong. `headers` where the client's revision makes them repeat arguments."""
-    name = params.get("name")
-    if type(name) is not str:
-        return Fault(INVALID_PARAMS, "params.name must be the name of a tool")
-    tool = endpoint.toolbox.by_name.get(name)
-    if tool is None:
-        return Fault(INVALID_PARAMS, f"Unknown tool: {name[:_QUOTED]}")
+    texts = endpoint.messages.get(locale, ENGLISH)
+    tool = _tool(endpoint, params.get("name"), principal, texts)
+    if isinstance(tool, Fault):
+        return tool
     arguments = _arguments(params.get("arguments"), tool)
     if isinstance(arguments, Fault):
         return arguments
@@ -57,11 +62,21 @@ def plan(
         fault = mirrors.check(tool.mirrors, arguments, headers)
         if fault is not None:
             return fault
-    texts = endpoint.messages.get(locale, ENGLISH)
     gated = tool.method.gate(arguments, texts)
     if isinstance(gated, Shape):
         return Misfit(tool, _misfit(tool, gated, texts))
     return Planned(tool, arguments, gated)
+
+
+def _tool(endpoint: Endpoint, name: Any, principal: Principal, texts: Texts) -> Tool | Fault:
+    if type(name) is not str:
+        return Fault(INVALID_PARAMS, "params.name must be the name of a tool")
+    tool = endpoint.toolbox.by_name.get(name)
+    if tool is None:
+        return Fault(INVALID_PARAMS, f"Unknown tool: {name[:_QUOTED]}")
+    if tool.method.scopes and (missing := refusal(tool.method, principal)):
+        return Fault(missing.code, worded(missing, texts), {"extra": missing.extra})
+    return tool
 
 
 def _arguments(sent: Any, tool: Tool) -> dict[str, Any] | Fault:

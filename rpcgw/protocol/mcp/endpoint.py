@@ -9,7 +9,9 @@ from typing import Any, Final
 
 import msgspec
 
+from rpcgw.exchange import NOTHING_FORWARDED, Forwarding
 from rpcgw.kernel.messages import Texts as Messages
+from rpcgw.kernel.scopes import NONE, named
 from rpcgw.protocol.mcp.listing import Listing
 from rpcgw.protocol.mcp.revisions import STATELESS, Revision
 from rpcgw.protocol.mcp.tools import Texts, Toolbox, ToolSettings
@@ -19,6 +21,8 @@ UNKNOWN_VERSION: Final = 0
 
 META_SERVER: Final = "io.modelcontextprotocol/serverInfo"
 DEFAULT_NAME: Final = "ufo-rpc"
+MAX_LISTINGS: Final = 64
+"""How many lists are kept: one for each set of scopes that callers have, of those that matter."""
 SHARED_TTL_MS: Final = 60_000
 """How long a client may keep a list that is the same for everybody; a reload may change it."""
 
@@ -49,7 +53,8 @@ class Endpoint:
     `name` is the route's name, `prefix` the path where version 1 is served, `toolboxes` the tools by version.
     `negotiate` picks the language for an `Accept-Language` header. `private`: what is listed depends on who asks or on
     the language, so that no shared cache may keep it. `origins` may read answers from a page. `messages` are what the
-    product says to clients, by language.
+    product says to clients, by language. `metadata_url` is where clients learn which authorization servers there are
+    (RFC 9728); empty where there are none. `forward` says what of requests' heads procedures see.
     """
 
     name: str
@@ -67,6 +72,8 @@ class Endpoint:
     enabled: bool = True
     origins: tuple[str, ...] = ()
     messages: Mapping[str, Messages] = field(default_factory=dict)
+    metadata_url: str = ""
+    forward: Forwarding = NOTHING_FORWARDED
 
     @property
     def exists(self) -> bool:
@@ -84,9 +91,25 @@ class Endpoint:
         return lru_cache(maxsize=256)(self.negotiate)
 
     @cached_property
-    def listing(self) -> Listing:
-        """The pages of `tools/list`."""
-        return Listing(self.toolbox.listed, self.group, self.texts, self.settings.page_size)
+    def scopes(self) -> frozenset[str]:
+        """Every scope that one of the tools needs."""
+        return named(tool.method for tool in self.toolbox.listed)
+
+    def listing(self, granted: frozenset[str]) -> Listing:
+        """The pages of `tools/list` for a caller with these scopes."""
+        mine = granted & self.scopes if self.scopes else granted and NONE
+        return self._listings.get(mine) or self._listed(mine)
+
+    def _listed(self, granted: frozenset[str]) -> Listing:
+        tools = tuple(tool for tool in self.toolbox.listed if tool.method.scopes <= granted)
+        if len(self._listings) >= MAX_LISTINGS:
+            self._listings.pop(next(iter(self._listings)))
+        made = self._listings[granted] = Listing(tools, self.group, self.texts, self.settings.page_size)
+        return made
+
+    @cached_property
+    def _listings(self) -> dict[frozenset[str], Listing]:
+        return {}
 
     @cached_property
     def complete(self) -> bytes:

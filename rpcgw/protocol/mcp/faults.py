@@ -9,6 +9,7 @@ from typing import Final
 
 import msgspec
 
+from rpcgw.api.errors import ScopeMissing
 from rpcgw.protocol.mcp.revisions import Era
 
 RequestId = int | str
@@ -23,6 +24,7 @@ MISSING_CAPABILITY: Final = -32021
 UNSUPPORTED_VERSION: Final = -32022
 TOO_MANY_REQUESTS: Final = -32029
 NOT_NOW: Final = -32053
+FORBIDDEN: Final = ScopeMissing.code
 
 _STATELESS_STATUS: Final = {
     PARSE_ERROR: 400,
@@ -65,8 +67,11 @@ class Refused(msgspec.Struct, frozen=True):
 def status_of(code: int, era: Era) -> int:
     """The HTTP status of an error to a well-formed request.
 
-    200 in a session: its clients read the error only then, and take a 4xx for a broken transport.
+    403 where a scope is missing: clients ask for more rights by the status (MCP 2025-11-25, Authorization). Else 200 in
+    a session: its clients read the error only then, and take a 4xx for a broken transport.
     """
+    if code == FORBIDDEN:
+        return 403
     return 200 if era == "session" else _STATELESS_STATUS[code]
 
 

@@ -21,6 +21,7 @@ PRODUCTION_ENV = {
     "UFO_API_TOKEN": "t",
     "INTERNAL_TOKEN_FILE": str(ROOT / "LICENSE"),
     "BILLING_TOKEN": "b",
+    "OAUTH_SECRET": "o",
     "MCP_ENABLED": "1",
     "METRICS_TOKEN": "m",
     "WEBHOOK_SECRET": "0123456789abcdef",

@@ -10,7 +10,7 @@ from rpcgw.config.codes import CODES
 
 MCP = '"enabled", "instructions", "max_body_bytes", "session_ttl", "mcp_server_info", "groups"'
 ROOTS = '"imports", "parameters", "environment", "state_dir", "server", "routes", "plugins", "translations", "pools", "limits", "ufo_json_rpc", "ufo_mcp", "defaults", "groups", "methods", "jobs", "webmcp", "errors", "logging", "metrics", "tracing", "http", "console", "cors"'
-TUNING = '"deadline", "unknown_params", "validation_errors", "lenient_arguments", "cache_ttl", "deprecated", "audit", "limits", "concurrency", "breaker"'
+TUNING = '"deadline", "unknown_params", "validation_errors", "lenient_arguments", "cache_ttl", "deprecated", "audit", "limits", "concurrency", "breaker", "scopes"'
 POOLS = "file:<directory>, memory: or redis://host:port/db"
 
 
@@ -69,8 +69,10 @@ CASES = [
     pytest.param("ufo_mcp: {mcp_server_info: {icons: [{src: ~}]}}", one('1:37: error[missing-option] "ufo_mcp.mcp_server_info.icons.0" needs the option "src".'), id="an icon with an empty address"),
     pytest.param("ufo_mcp: {mcp_server_info: {icons: [{src: '${NOPE}'}]}}", one("1:43: error[env-unset] The environment variable NOPE is not set. (set it, or write ${NOPE:-default})"), id="an unset variable is said once"),
     pytest.param("server: {workers: '${N:-x}'}", one('1:10: error[wrong-type] "server.workers" must be an integer, not this string.'), id="a variable's value is never shown"),
-    pytest.param("groups: {a: {oauth: {}}}", one('1:14: error[not-available] The option "groups.a.oauth": this version does not do it yet. (use tokens)'), id="oauth is not there yet"),
-    pytest.param("methods: {A.b: {scopes: [x]}}", one('1:17: error[not-available] The option "methods.A.b.scopes": this version does not do it yet. (put what needs more rights into a group of its own)'), id="scopes are not there yet"),
+    pytest.param("groups: {a: {oauth: {}}}", one('1:14: error[missing-option] "groups.a.oauth" needs the option "issuer".'), id="oauth without an issuer"),
+    pytest.param("groups: {a: {oauth: {issuer: 'https://i'}}}", one('1:14: error[bad-value] "groups.a.oauth" needs one of jwks_uri and introspection, and not both. (jwks_uri for tokens that carry a signature (JWT), introspection for opaque ones)'), id="oauth without a source"),
+    pytest.param("groups: {a: {oauth: {issuer: 'http://i', jwks_uri: 'https://i/k'}}}", one('1:22: error[bad-value] "groups.a.oauth.issuer" must be an https URL; plain http is for this machine only.'), id="an issuer without TLS"),
+    pytest.param("methods: {A.b: {scopes: [x y]}}", one('1:26: error[bad-value] "methods.A.b.scopes.0" must be a scope: one word without blanks, quotes and backslashes, not the string "x y".'), id="two scopes in one"),
     pytest.param("ufo_json_rpc: {async: [{type: redis}]}", one('1:24: error[missing-option] "ufo_json_rpc.async.0" needs the option "config".'), id="a queue without its place"),
     pytest.param("ufo_json_rpc: {async: [{config: {name: a}}]}", one('1:25: error[missing-option] "ufo_json_rpc.async.0.config" needs the option "dsn".'), id="a queue without its address"),
     pytest.param("ufo_json_rpc: {async: 'kafka://ann:secret@x'}", one('1:16: error[bad-value] "ufo_json_rpc.async": the dsn must be redis://host:port/db, amqp://user:password@host/vhost, or a hub\'s http or https URL.'), id="a queue of an unknown kind, whose address is not shown"),

@@ -71,6 +71,9 @@ class Desk:
     async def consume(self, handle: Handle, concurrency: int, stopping: asyncio.Event) -> None:
         raise AssertionError("nobody consumes here")
 
+    async def ask(self, url: str, fields: Mapping[str, str], body: bytes | None = None, most: int = 0) -> Any:
+        raise AssertionError("nobody is asked here")
+
     def stream(self, url: str, fields: Mapping[str, str]) -> Any:
         raise AssertionError("nobody reads a stream here")
 

@@ -86,7 +86,8 @@ class World:
         return Services(executor=self, ids=self, clock=self, observer=self)
 
 
-def document(version: int, locale: str, head_only: bool) -> bytes | None:
+def document(version: int, locale: str, head_only: bool, granted: frozenset[str] = frozenset()) -> bytes | None:
+    del granted
     return json.dumps([version, locale, head_only]).encode() if version in {1, 2} else None
 
 

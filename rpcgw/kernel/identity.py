@@ -1,0 +1,34 @@
+"""A caller's identity, lent to a procedure as the operator says: its token, or tokens for others in its name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+
+import msgspec
+
+from rpcgw.api.context import CallContext, Token
+from rpcgw.api.errors import RuntimeFault
+from rpcgw.kernel.ports import SendError, TokenExchange
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """What procedures of a group may do with callers' tokens: see them (`shown`), and have them exchanged."""
+
+    shown: bool = False
+    exchange: TokenExchange | None = None
+
+    def lent(self, context: CallContext, token: str | None) -> CallContext:
+        """A context that lends what is allowed of a token."""
+        if token is None:
+            return context
+        exchanged = None if self.exchange is None else partial(_exchanged, self.exchange, token)
+        return msgspec.structs.replace(context, token=Token(token) if self.shown else None, exchange=exchanged)
+
+
+async def _exchanged(exchange: TokenExchange, token: str, audience: str, scopes: tuple[str, ...]) -> str:
+    try:
+        return await exchange.exchange(token, audience, scopes)
+    except SendError as error:
+        raise RuntimeFault(f"There is no token for {audience} in the name of this caller") from error

@@ -1,0 +1,36 @@
+"""Which methods a caller may use: one answer for lists, documents and calls on every surface. Pure.
+
+A method names the scopes that its callers need, all of them; a caller has those of its token.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from rpcgw.api.context import Principal
+from rpcgw.api.errors import ScopeMissing
+from rpcgw.kernel.language import Phrase
+from rpcgw.kernel.method import Method
+
+NONE: Final[frozenset[str]] = frozenset()
+
+
+def refusal(method: Method, principal: Principal) -> ScopeMissing | None:
+    """The error that keeps a caller from a method, or None where nothing does."""
+    if method.scopes <= principal.scopes:
+        return None
+    text = Phrase("error.scopes", method=method.name, scopes=" ".join(sorted(method.scopes)))
+    return ScopeMissing(text, scopes=method.scopes)
+
+
+def usable(methods: Mapping[str, Method], granted: frozenset[str]) -> Mapping[str, Method]:
+    """Of some methods, those that a caller with these scopes may use."""
+    if all(method.scopes <= granted for method in methods.values()):
+        return methods
+    return {name: method for name, method in methods.items() if method.scopes <= granted}
+
+
+def named(methods: Iterable[Method]) -> frozenset[str]:
+    """Every scope that one of the methods needs."""
+    return NONE.union(*(method.scopes for method in methods))
