@@ -206,24 +206,8 @@ def entrances(
             *documents.entrances(route.publication, route.readers, runtime.clock, runtime.observer),
         )
     ]
-    runtime: Runtime,
-    revocations: Revocations,
-    deferral: Deferral | None = None,
-    usage: UsageLog | None = None,
-    authorities: Authorities = NOBODY,
-) -> list[Entrance]:
-    """Every path of every endpoint.
-
-    Without `deferral`, calls with a callback are refused; without `usage` there is no path for beacons. `authorities`
-    say whose access tokens are; without them such tokens are refused.
-    """
-    gateway, tracer = authorities.bound(runtime.gateway), runtime.tracer
-
-
-def _watched(gateway: Gateway) -> tuple[str, ...]:
-    """What `--dev` looks at for changes."""
-    settings = gateway.settings
-    directory = str(Path(settings.source).resolve().parent)
-    places = (settings.plugins.directory, settings.translations.directory, *(p.location for p in gateway.plugins))
-    found = [place for place in places if Path(place).exists() and "site-packages" not in place]
-    return tuple(dict.fromkeys([directory, *found]))
+    of_no_group = [
+        *protected_resource.entrances(gateway, runtime.clock, runtime.observer),
+        *console.entrances(gateway, made, runtime.clock, runtime.observer),
+    ]
+    return [*found, *map(limits.around, of_no_group), *site_entrances(runtime, made, limits, usage)]
