@@ -20,7 +20,7 @@ LONGEST_CALL: Final = 3_600_000
 
 Outcome = Literal["ok", "error", "invalid", "declined", "aborted"]
 OUTCOMES: Final[tuple[Outcome, ...]] = get_args(Outcome)
-_CallId = Annotated[str, msgspec.Meta(pattern="^[A-Za-z0-9_-]{16,64}$")]
+_CallId = Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9_-]{16,64}\Z")]
 
 
 class Refused(Enum):
