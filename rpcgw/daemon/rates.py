@@ -52,7 +52,8 @@ def _limiter(gateway: Gateway, clock: Clock) -> _Closing:
     if settings.limits.pool is not None:
         from rpcgw.adapters.rates.redis import RedisLimiter  # noqa: PLC0415 -- imported where it is configured
 
-        return RedisLimiter(settings.pools[settings.limits.pool].url)
+        pool = settings.pools[settings.limits.pool]
+        return RedisLimiter(pool.url, pool.timeout, pool.connections)
     from rpcgw.adapters.rates.shared import SharedLimiter  # noqa: PLC0415 -- stdio and commands limit nothing
 
     try:

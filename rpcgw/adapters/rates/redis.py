@@ -1,22 +1,18 @@
-"""A limiter over Redis, shared by hosts: the `limits` library's own storage, with a timeout around each command."""
+"""A limiter over Redis, shared by hosts: the `limits` library's own storage, over a client as pools have it."""
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import math
-from typing import Final
+from typing import Any, Final
 
 from limits.aio.storage import RedisStorage
 from limits.aio.strategies import SlidingWindowCounterRateLimiter
-from redis.asyncio import BlockingConnectionPool
-from redis.asyncio.retry import Retry
-from redis.backoff import NoBackoff
-from redis.exceptions import RedisError
 
 from rpcgw.adapters.rates.shared import item_of
+from rpcgw.adapters.redis.clients import Client
+from rpcgw.adapters.redis.server import RedisServer
 from rpcgw.api.rates import Rate
-from rpcgw.kernel.ports import StoreError
 from rpcgw.kernel.rates import seconds_until_free
 
 PREFIX: Final = "rpcgw:limits"
@@ -24,7 +20,7 @@ _KEY: Final = 16
 
 
 class RedisLimiter:
-    """`rpcgw.kernel.ports.Limiter` over one Redis. Keys are hashes: who was counted does not stand in Redis.
+    """`rpcgw.kernel.ports.Limiter` over Redis. Keys are hashes: who was counted does not stand in Redis.
 
     Args:
         url: As `pools.<name>.url` has it.
@@ -33,44 +29,42 @@ class RedisLimiter:
     """
 
     def __init__(self, url: str, timeout: float = 1.0, connections: int = 16) -> None:
-        self._timeout = timeout
-        self._pool = BlockingConnectionPool.from_url(
-            url,
-            max_connections=connections,
-            protocol=2,
-            retry=Retry(NoBackoff(), 0),
-            timeout=None,
-            socket_timeout=None,
-            socket_connect_timeout=None,
-        )
-        self._storage = RedisStorage(
-            "async+redis://",
-            implementation="redispy",
-            key_prefix=PREFIX,
-            connection_pool=self._pool,  # type: ignore[arg-type]  # the library hands it on
-        )
+        self._server = RedisServer(url, timeout, connections)
+        self._storage = _Storage(self._server.client)
         self._window = SlidingWindowCounterRateLimiter(self._storage)
 
     async def hit(self, rate: Rate, *key: str) -> float:
         """Count one, if that is within the rate; see the port."""
-        item, hidden = item_of(rate), _hidden(key)
-        try:
-            async with asyncio.timeout(self._timeout):
-                if await self._window.hit(item, hidden):
-                    return 0.0
-                window = await self._storage.get_sliding_window(item.key_for(hidden), rate.seconds)
-        except TimeoutError as error:
-            raise StoreError(f"Redis: no answer within {self._timeout:g} s") from error
-        except (RedisError, OSError) as error:
-            raise StoreError(f"Redis: {str(error) or type(error).__name__}") from error
-        previous, _, current, ends = window
+        return await self._server.ask(lambda _: self._hit(rate, _hidden(key)))
+
+    async def _hit(self, rate: Rate, key: str) -> float:
+        item = item_of(rate)
+        if await self._window.hit(item, key):
+            return 0.0
+        previous, _, current, ends = await self._storage.get_sliding_window(item.key_for(key), rate.seconds)
         # Windows of Redis begin with the first hit; what is left of this one is what it lives beyond one window more.
         left = max(ends - rate.seconds, 0.0)
         return max(seconds_until_free(rate, int(previous), int(current), left), math.ulp(1.0))
 
     async def close(self) -> None:
         """Close every connection."""
-        await self._pool.disconnect()
+        await self._server.close()
+
+
+class _Storage(RedisStorage):
+    """The library's storage over a client of ours; its two keys of a rate are on one node of a Cluster."""
+
+    STORAGE_SCHEME = None  # type: ignore[assignment]  # not to be found by URL
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        super().__init__("async+redis://", implementation="redispy", key_prefix=PREFIX)
+
+    def configure_bridge(self) -> None:
+        """Use that client."""
+        bridge: Any = self.bridge
+        bridge.storage = self._client
+        bridge.connection_getter = lambda _: self._client
 
 
 def _hidden(key: tuple[str, ...]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from time import monotonic
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from redis.asyncio import RedisCluster
 from redis.exceptions import ClusterDownError, RedisClusterException, RedisError, ResponseError
@@ -33,7 +33,7 @@ class RedisServer:
         self._timeout = timeout
         self._turns = asyncio.Semaphore(connections)
         self._outage = Outage()
-        self._client = client_for(address, timeout, connections)
+        self.client: Final = client_for(address, timeout, connections)
 
     async def ask(self, command: Callable[[Client], Awaitable[Answer]], within: float | None = None) -> Answer:
         """What a command answers, `within` so many seconds instead of the timeout.
@@ -48,7 +48,7 @@ class RedisServer:
             async with asyncio.timeout(seconds), self._turns:
                 if outage.away:
                     await self._forget()
-                answer = await command(self._client)
+                answer = await command(self.client)
         except TimeoutError as error:
             outage.failed(monotonic())
             raise StoreError(f"Redis: no answer within {seconds:g} s") from error
@@ -63,19 +63,19 @@ class RedisServer:
 
     async def _forget(self) -> None:
         """Close what lies idle: it leads to a server that does not answer, or is the master no more."""
-        if isinstance(self._client, RedisCluster):
-            await self._client.aclose()
+        if isinstance(self.client, RedisCluster):
+            await self.client.aclose()
         else:
-            await self._client.connection_pool.disconnect(inuse_connections=False)
+            await self.client.connection_pool.disconnect(inuse_connections=False)
 
     async def close(self) -> None:
         """Close every connection."""
         try:
             async with asyncio.timeout(self._timeout):
-                if isinstance(self._client, RedisCluster):
-                    await self._client.aclose()
+                if isinstance(self.client, RedisCluster):
+                    await self.client.aclose()
                 else:
-                    await self._client.aclose(close_connection_pool=True)
+                    await self.client.aclose(close_connection_pool=True)
         except (TimeoutError, RedisError, OSError) as error:
             raise StoreError(f"Redis: {str(error) or type(error).__name__}") from error
 

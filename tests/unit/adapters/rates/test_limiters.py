@@ -16,7 +16,8 @@ from rpcgw.api.rates import Rate
 from rpcgw.kernel.ports import StoreError
 from tests.support.redis import free_port
 
-KINDS = ["shared", "redis"]
+SERVERS = {"redis over TLS": "tls_redis", "redis behind Sentinels": "watched", "a Cluster": "cluster"}
+KINDS = ["shared", "redis", *SERVERS]
 HOURLY = Rate(5, 3600)
 
 
@@ -30,7 +31,8 @@ async def limiters(
         path: Path = request.getfixturevalue("tmp_path") / "limits"
         made = [SharedLimiter(path, time.time) for _ in range(count)]
     else:
-        url = request.getfixturevalue("redis_url")
+        server = SERVERS.get(kind)
+        url = request.getfixturevalue(server).url if server else request.getfixturevalue("redis_url")
         made = [RedisLimiter(url) for _ in range(count)]
     try:
         yield made

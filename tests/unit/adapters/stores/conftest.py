@@ -7,7 +7,7 @@ import itertools
 import os
 import secrets
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,7 +17,6 @@ from rpcgw.adapters.stores.files import FilePool
 from rpcgw.adapters.stores.memory import MemoryPool
 from rpcgw.adapters.stores.redis import RedisPool
 from rpcgw.kernel.ports import Pool
-from tests.support.redisservers import Cluster, RedisProcess, Watched, redis_cluster, redis_process, watched_redis
 
 
 class ManualClock:
@@ -40,27 +39,6 @@ class Stock:
 
 
 _numbers = itertools.count()
-
-
-@pytest.fixture(scope="session")
-def tls_redis() -> Iterator[RedisProcess]:
-    """A server that is spoken to over TLS only."""
-    with redis_process(tls=True) as server:
-        yield server
-
-
-@pytest.fixture(scope="session")
-def watched() -> Iterator[Watched]:
-    """Servers behind Sentinels."""
-    with watched_redis() as servers:
-        yield servers
-
-
-@pytest.fixture(scope="session")
-def cluster() -> Iterator[Cluster]:
-    """A Cluster of three nodes."""
-    with redis_cluster() as nodes:
-        yield nodes
 
 
 SHARED = {"redis over TLS": "tls_redis", "redis behind Sentinels": "watched", "a Cluster": "cluster"}
