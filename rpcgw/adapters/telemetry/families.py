@@ -149,6 +149,7 @@ FAMILIES: dict[str, Family] = {
         SESSIONS_CREATED,
         SESSIONS_ENDED,
         SESSIONS_EXPIRED,
+        SESSIONS_ACTIVE,
         GUARD_REFUSALS,
         LIMITED,
         LIMIT_ERRORS,
