@@ -116,6 +116,7 @@ lock: .cache/uv/.ready .cache/bin/.ready ## renew the lock files from pyproject.
 	@for name in uv node pipx docs $(CLIENTS); do $(COMPILE) requirements/$$name.in -o requirements/$$name.lock || exit 1; done
 	@$(COMPILE) pyproject.toml --all-extras --group dev -o requirements/dev.lock
 	@$(COMPILE) pyproject.toml --constraints requirements/dev.lock -o requirements/runtime.lock
+	@$(COMPILE) pyproject.toml --all-extras --constraints requirements/dev.lock -o requirements/container.lock
 	@cd tests/clients/node && $(CURDIR)/.cache/bin/node $(CURDIR)/.cache/bin/npm-cli.js \
 		update --package-lock-only --ignore-scripts --no-audit --no-fund
 

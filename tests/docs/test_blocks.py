@@ -36,7 +36,7 @@ PAGES += sorted((ROOT / "plugins").glob("*/README.md"))
 PAGES = [page for page in PAGES if page != ROOT / "docs" / "acceptance.md"]
 
 KINDS = {"", "text", "console", "json", "python", "yaml"}
-PROGRAMS = {"cd", "claude", "curl", "eval", "make", "pipx", "python", "rpcgw"}
+PROGRAMS = {"cd", "claude", "curl", "eval", "kubectl", "make", "pipx", "podman", "python", "rpcgw"}
 RUN = {"init", "check", "call", "tools", "methods", "routes", "client"}
 """Commands that answer without a daemon, where no option says otherwise."""
 
