@@ -80,6 +80,10 @@ contract-mutants: setup ## see that each clause's tests turn red when the clause
 acceptance: setup ## run the tests of docs/acceptance/ and write docs/acceptance.md: what was sent, what came back
 	@.venv/bin/python -m scripts.acceptance $(ARGS)
 
+.PHONY: kills
+kills: setup ## kill a random worker each second for a minute, under load; KILL_SECONDS=600 takes longer
+	@KILL_SECONDS=$${KILL_SECONDS:-60} $(PYTEST) tests/e2e/faults/test_kills.py $(ARGS)
+
 .PHONY: ops-report
 ops-report: setup ## run the fault tests and write their figures into docs/operations.md
 	@.venv/bin/python -m scripts.ops_report $(ARGS)
