@@ -169,7 +169,8 @@ class Entrance:
     the method (405 with `Allow`), then the token; what it cannot know by itself is `Pending`, and the door settles it.
     `methods` lists what it lets through, for `Allow` and for CORS.
     `too_large` is the answer to a body over `max_body_bytes`; `refuse` puts any other verdict into the protocol's form,
-    and tells the operator. `origins` may read answers from a page (CORS), and see the headers named in `expose`;
+    and tells the operator. `seen` makes of a head what it is to everybody here, where a proxy stands before us: its
+    peer becomes the client. `origins` may read answers from a page (CORS), and see the headers named in `expose`;
     with `credentials` they may send their cookies along.
     """
 
@@ -184,3 +185,4 @@ class Entrance:
     expose: tuple[str, ...] = ()
     refuse: Callable[[Rejected, Head], Reply] = refused_plainly
     credentials: bool = False
+    seen: Callable[[Head], Head] | None = None

@@ -23,6 +23,7 @@ PLUGINS = {
     "cache-vary": "@rpc.cache varies by something that a cache cannot vary by.",
     "constraint": "A rule in an Annotated does not fit its type, or a pattern cannot be matched in linear time.",
     "content-mixed": "A result is annotated as content blocks and as plain values at once.",
+    "certificate": "The certificate or key of server.tls cannot be used.",
     "converter": "A converter or resolver cannot be used.",
     "converter-unused": "No parameter is of a class that a converter makes (warning).",
     "default": "A default is not valid for its own parameter.",

@@ -6,16 +6,20 @@ returns is all that the generation's workers ever see. Each worker enters `runni
 
 from __future__ import annotations
 
+import ssl
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
+from rpcgw.adapters.http.bounds import Bounds
 from rpcgw.adapters.http.connections import Report
 from rpcgw.adapters.http.health import Part, Parts, Scrape
 from rpcgw.api.problems import Problem
 from rpcgw.daemon.options import Needs, Options
 from rpcgw.exchange import Entrance, Traffic, untold
+
+_BOUNDS = Bounds()
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +48,7 @@ class Running:
     `traffic` is told of each answer. `draining` is called when the worker begins to drain (end streams with their
     closing answer); `reopen` when log files were moved away; `reloaded` once the worker is ready and after each reload:
     whether the last one succeeded, and since when the generation serves that does (seconds since the epoch).
+    `bounds` and `tls` are the door's.
     """
 
     entrances: Sequence[Entrance]
@@ -54,6 +59,8 @@ class Running:
     draining: Callable[[], None] = nothing
     reopen: Callable[[], None] = nothing
     reloaded: Callable[[bool, float], None] = nothing
+    bounds: Bounds = _BOUNDS
+    tls: ssl.SSLContext | None = None
 
 
 class Compiled(Protocol):

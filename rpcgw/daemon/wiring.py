@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import signal
+import ssl
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from rpcgw.adapters.http.bounds import Bounds, most_connections
 from rpcgw.adapters.pages.files import pages
 from rpcgw.adapters.stores.usage import UsageLog
 from rpcgw.adapters.telemetry.log import Log
@@ -16,6 +18,7 @@ from rpcgw.api.errors import ConfigError
 from rpcgw.api.problems import Place, Problem
 from rpcgw.daemon.active import ActiveSessions
 from rpcgw.daemon.authorities import NOBODY, Authorities, open_authorities
+from rpcgw.daemon.certificates import load_tls
 from rpcgw.daemon.compiled import Compiled, Running, Slot
 from rpcgw.daemon.compiling import compile_gateway
 from rpcgw.daemon.jobs import open_deferral
@@ -48,8 +51,10 @@ def compile_generation(options: Options) -> Compiled | Sequence[Problem]:
         return error.problems
     preload_tracing(gateway.settings.tracing)
     lost = _lost_plugins(gateway, options)
+    tls, wrong = load_tls(gateway.settings)
     preload(gateway)
-    return lost or Generation(gateway)
+    problems = [*lost, *wrong]
+    return [*gateway.warnings, *problems] if problems else Generation(gateway, tls)
 
 
 def _lost_plugins(gateway: Gateway, options: Options) -> list[Problem]:
@@ -71,6 +76,7 @@ class Generation:
     """A compiled gateway, as the daemon's processes see it."""
 
     gateway: Gateway
+    tls: ssl.SSLContext | None = None
 
     @property
     def needs(self) -> Needs:
@@ -126,12 +132,21 @@ class Generation:
                     scrape=_active_sessions(runtime).beside(told.scrape),
                     reopen=told.logs.reopen,
                     reloaded=partial(_reloaded, told, readiness),
+                    bounds=_bounds(gateway),
+                    tls=self.tls,
                 )
 
 
 def _active_sessions(runtime: Runtime) -> ActiveSessions:
     groups = {route.endpoint.group for route in runtime.gateway.mcp}
     return ActiveSessions(Census(runtime.pool, runtime.clock, runtime.observer), groups, runtime.clock)
+
+
+def _bounds(gateway: Gateway) -> Bounds:
+    server = gateway.settings.server
+    timeouts, possible = server.timeouts, most_connections()
+    most = possible if server.max_connections is None else min(server.max_connections, possible)
+    return Bounds(timeouts.keep_alive, timeouts.head, timeouts.body, most)
 
 
 def _revocations(gateway: Gateway) -> SharedRevocations:

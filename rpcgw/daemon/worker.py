@@ -115,7 +115,8 @@ class Worker:
             traffic=running.traffic,
             scrape=None if self._sockets.scraped else running.scrape,
             share=self._share,
-            keep_alive=self._compiled.needs.keep_alive,
+            bounds=running.bounds,
+            tls=running.tls,
             fast_front=self._compiled.needs.fast_front,
         )
         await door.open(self._sockets.listeners)

@@ -17,7 +17,7 @@ from rpcgw.access.limits import Allowance, too_many
 from rpcgw.access.tokens import WRONG_TOKEN
 from rpcgw.api.context import Principal
 from rpcgw.api.rates import Rate
-from rpcgw.exchange import Entrance, Head, Inbound, Pending, Reply, Verdict, settled
+from rpcgw.exchange import Entrance, Head, Pending, Reply, Verdict, settled
 from rpcgw.kernel.ports import Clock
 from rpcgw.kernel.rates import Rates
 
@@ -34,15 +34,7 @@ def behind(entrance: Entrance, proxies: Proxies) -> Entrance:
         client = proxies.client_of(head)
         return head if client == head.peer else msgspec.structs.replace(head, peer=client)
 
-    async def answer(principal: Principal, inbound: Inbound) -> Reply:
-        return await entrance.answer(principal, msgspec.structs.replace(inbound, head=seen(inbound.head)))
-
-    return replace(
-        entrance,
-        admit=lambda head: entrance.admit(seen(head)),
-        too_large=lambda head: entrance.too_large(seen(head)),
-        answer=answer,
-    )
+    return replace(entrance, seen=seen)
 
 
 def rated(entrance: Entrance, allowances: Sequence[Allowance], rates: Rates, group: str) -> Entrance:

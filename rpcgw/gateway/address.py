@@ -16,4 +16,5 @@ def public_url(settings: Settings) -> str | None:
         return settings.server.public_url
     first = settings.server.bind[0] if settings.server.bind else ""
     host, _, port = first.rpartition(":")
-    return f"http://{first}" if host in _LOOPBACK and int(port) else None
+    scheme = "http" if settings.server.tls is None else "https"
+    return f"{scheme}://{first}" if host in _LOOPBACK and int(port) else None

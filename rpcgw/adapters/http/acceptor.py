@@ -10,7 +10,10 @@ from __future__ import annotations
 import asyncio
 import errno
 import socket
+import ssl
 from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
 
 from rpcgw.adapters.http.connections import Connections, Report
 
@@ -24,8 +27,19 @@ RECOVERY = 0.1
 REPORT_EVERY = 10.0
 
 
+@dataclass(frozen=True, slots=True)
+class Tls:
+    """What a listening socket speaks TLS with; `handshake` is how many seconds one may take."""
+
+    context: ssl.SSLContext
+    handshake: float
+
+
 class Acceptor:
-    """Takes connections from one listening socket, which it owns, until it is closed."""
+    """Takes connections from one listening socket, which it owns, until it is closed.
+
+    Where there are too many, those that have been idle longest make room: idle ones cannot keep others out.
+    """
 
     def __init__(
         self,
@@ -33,13 +47,18 @@ class Acceptor:
         factory: Callable[[], asyncio.BaseProtocol],
         connections: Connections,
         report: Report,
+        tls: Tls | None = None,
     ) -> None:
         self._listener = listener
         self._factory = factory
         self._connections = connections
         self._report = report
+        self._options: dict[str, Any] = (
+            {} if tls is None else {"ssl": tls.context, "ssl_handshake_timeout": tls.handshake}
+        )
         self._loop = asyncio.get_running_loop()
         self._paused = False
+        self._held: socket.socket | None = None
         self._reported = float("-inf")
         self._starting: set[asyncio.Task[object]] = set()
         listener.settimeout(0.0)
@@ -50,6 +69,9 @@ class Acceptor:
         if self._listener.fileno() >= 0:
             self._loop.remove_reader(self._listener)
             self._listener.close()
+        if self._held is not None:
+            self._start(self._held)
+            self._held = None
 
     def _readable(self) -> None:
         share = self._connections.share
@@ -63,31 +85,53 @@ class Acceptor:
                 break
 
     def _take(self) -> bool:
+        taken, self._held = self._held or self._accept(), None
+        if taken is None:
+            return False
+        if self._connections.full and not self._make_room("accept.full"):
+            self._held = taken  # until there is room
+            return False
+        self._start(taken)
+        return True
+
+    def _accept(self) -> socket.socket | None:
         try:
             taken, _ = self._listener.accept()
         except OSError as error:  # mostly BlockingIOError: a sibling was faster
             if error.errno in EXHAUSTED:
-                self._exhausted(error)
-            return False
+                self._make_room("accept.exhausted", text=str(error))
+                self._pause(RECOVERY)
+            return None
+        return taken
+
+    def _start(self, taken: socket.socket) -> None:
         self._connections.accepted()
         taken.settimeout(0.0)
-        task: asyncio.Task[object] = self._loop.create_task(self._loop.connect_accepted_socket(self._factory, taken))
+        starting = self._loop.connect_accepted_socket(self._factory, taken, **self._options)
+        task: asyncio.Task[object] = self._loop.create_task(starting)
         self._starting.add(task)
         task.add_done_callback(self._started)
-        return True
 
     def _started(self, task: asyncio.Task[object]) -> None:
         self._starting.discard(task)
         if task.cancelled() or task.exception() is not None:  # the peer left at once, or its handshake failed
             self._connections.lost(None)
 
-    def _exhausted(self, error: OSError) -> None:
-        self._pause(RECOVERY)
+    def _make_room(self, event: str, **fields: str) -> bool:
+        """End what has been idle longest; where nothing is idle, wait a little."""
+        ended = self._connections.make_room()
+        for _ in range(ended):
+            self._report("connection.shed")
         if (now := self._loop.time()) - self._reported > REPORT_EVERY:
             self._reported = now
-            self._report("accept.exhausted", text=str(error), open=len(self._connections))
+            self._report(event, **fields, open=len(self._connections), ended=ended)
+        if not ended:
+            self._pause(RECOVERY)
+        return bool(ended)
 
     def _pause(self, seconds: float) -> None:
+        if self._paused:
+            return
         self._paused = True
         self._loop.remove_reader(self._listener)
         self._loop.call_later(seconds, self._resume)
@@ -95,3 +139,5 @@ class Acceptor:
     def _resume(self) -> None:
         if self._listener.fileno() >= 0:
             self._loop.add_reader(self._listener, self._readable)
+            if self._held is not None:
+                self._readable()

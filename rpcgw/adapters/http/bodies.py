@@ -27,13 +27,24 @@ class UnknownCoding(Exception):
     """The content coding is none of `CODINGS`."""
 
 
-async def read(request: web.Request, limit: int) -> bytes:
+class UnknownTransfer(Exception):
+    """The transfer coding is another than `chunked` alone."""
+
+
+class TooSlow(Exception):
+    """The body did not come in time."""
+
+
+async def read(request: web.Request, limit: int, seconds: float) -> bytes:
     """The body, at most `limit` bytes of it; one byte more is refused, and so is a declared length above it.
 
     Raises:
-        TooLarge, Unreadable, UnknownCoding: see there.
+        TooLarge, TooSlow, Unreadable, UnknownCoding, UnknownTransfer: see there.
         ConnectionError: the peer left before the body's end.
     """
+    transfer = request.headers.get("Transfer-Encoding")
+    if transfer is not None and transfer.strip().lower() != "chunked":
+        raise UnknownTransfer(transfer)
     coding = request.headers.get("Content-Encoding")
     if coding is not None and coding.strip().lower() not in CODINGS:
         raise UnknownCoding(coding)
@@ -41,6 +52,16 @@ async def read(request: web.Request, limit: int) -> bytes:
     # A body that is still to come may be refused unseen; most are here already.
     if not content.is_eof() and coding is None and (request.content_length or 0) > limit:
         raise TooLarge
+    if content.is_eof():
+        return await _whole(content, limit)
+    try:
+        async with asyncio.timeout(seconds):
+            return await _whole(content, limit)
+    except TimeoutError as error:
+        raise TooSlow from error
+
+
+async def _whole(content: StreamReader, limit: int) -> bytes:
     piece = await _next(content)
     if content.at_eof():
         if len(piece) > limit:

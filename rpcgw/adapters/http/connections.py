@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import heapq
 import socket
 from collections.abc import Callable, Iterator
-from typing import Any, Protocol
+from operator import attrgetter
+from typing import Any, Final, Protocol
 
-from aiohttp import web
-from aiohttp.http_exceptions import ContentEncodingError
+from aiohttp import hdrs, web
+from aiohttp.http_exceptions import ContentEncodingError, HttpProcessingError, LineTooLong
 
 from rpcgw.adapters.http.answers import failure, respond
 from rpcgw.adapters.http.bodies import ACCEPTED
+from rpcgw.adapters.http.bounds import LONGEST_FIELD, LONGEST_TARGET, MOST_FIELDS, Bounds
+from rpcgw.exchange import Reply
 
+LINGERING = 5.0
+"""Seconds for which the rest of a refused body is read and thrown away, so that the client hears why."""
 AWAY = 1 << 62
 """What a worker that takes no connections (dead, starting, draining) shows to its siblings."""
 
@@ -51,19 +57,28 @@ class Share:
 
 
 class Held(Protocol):
-    """One open connection: `task` serves the request in progress, and is None where there is none."""
+    """One open connection: `task` serves the request in progress, and is None where there is none.
+
+    `rested` is since when it is idle, by the loop's clock.
+    """
 
     task: asyncio.Task[Any] | None
+    rested: float
+
+    def overdue(self, now: float) -> bool:
+        """Whether the head of a request has been waited for too long."""
 
     def end(self) -> None:
         """Close once what is written is out."""
 
 
 class Connections:
-    """The open connections, counted from `accept` on, so that no copy is made to count them."""
+    """The open connections, counted from `accept` on, so that no copy is made to count them; `most` is a bound."""
 
-    def __init__(self, share: Share, on_empty: Callable[[], None]) -> None:
+    def __init__(self, share: Share, on_empty: Callable[[], None], most: int = AWAY) -> None:
         self.share = share
+        self._most = most
+        self._ending = 0
         self._on_empty = on_empty
         self._open: set[Held] = set()
         self._count = 0
@@ -74,6 +89,27 @@ class Connections:
 
     def __len__(self) -> int:
         return self._count
+
+    @property
+    def full(self) -> bool:
+        """Whether one more would be too many. Those that are about to end do not count."""
+        return self._count - self._ending >= self._most
+
+    def make_room(self) -> int:
+        """End those that have been idle longest, one in a hundred; how many."""
+        idle = [connection for connection in self._open if connection.task is None]
+        ended = heapq.nsmallest(max(len(idle) // 100, 1), idle, key=attrgetter("rested"))
+        for connection in ended:
+            connection.end()
+        self._ending += len(ended)
+        return len(ended)
+
+    def end_overdue(self, now: float) -> int:
+        """End those whose request does not come; how many."""
+        late = [connection for connection in self._open if connection.overdue(now)]
+        for connection in late:
+            connection.end()
+        return len(late)
 
     def welcome(self) -> None:
         """From now on this worker takes connections."""
@@ -93,6 +129,7 @@ class Connections:
         """A connection ended, or (None) never came to be."""
         if connection is not None:
             self._open.discard(connection)
+        self._ending = max(self._ending - 1, 0)
         self._changed(-1)
 
     def made(self, connection: Held) -> None:
@@ -145,13 +182,48 @@ def peer_of(transport: asyncio.BaseTransport) -> tuple[str, bool]:
 class Connection(web.RequestHandler):
     """aiohttp's connection, which also knows its peer, whether it is busy, and who waits for its end.
 
-    `task` is the task of the request in progress; None on an idle connection.
+    `task` is the task of the request in progress; None on an idle connection. `head` and `body` are how many seconds
+    those of a request may take to come.
     """
 
-    __slots__ = ("_connections", "_departure", "_report", "peer", "task", "unix")
+    __slots__ = (
+        "_awaited",
+        "_connections",
+        "_departure",
+        "_head",
+        "_now",
+        "_report",
+        "body",
+        "peer",
+        "rested",
+        "task",
+        "unix",
+    )
 
-    def __init__(self, server: web.Server, connections: Connections, report: Report, **options: Any) -> None:
-        super().__init__(server, **options)
+    def __init__(
+        self,
+        server: web.Server,
+        connections: Connections,
+        report: Report,
+        *,
+        loop: asyncio.AbstractEventLoop,
+        bounds: Bounds,
+    ) -> None:
+        super().__init__(
+            server,
+            loop=loop,
+            keepalive_timeout=bounds.keep_alive,
+            max_line_size=LONGEST_TARGET,
+            max_field_size=LONGEST_FIELD,
+            max_headers=MOST_FIELDS,
+            lingering_time=LINGERING,
+            access_log=None,  # type: ignore[arg-type]  # aiohttp takes None, and says so where it is called
+        )
+        self._now = loop.time
+        self._head = bounds.head
+        self.body = bounds.body
+        self.rested = self._now()
+        self._awaited: float | None = self.rested
         self._connections = connections
         self._report = report
         self._departure = Departure()
@@ -164,6 +236,27 @@ class Connection(web.RequestHandler):
         self.peer, self.unix = peer_of(transport)
         self._connections.made(self)
         super().connection_made(transport)
+
+    def data_received(self, data: bytes) -> None:
+        """Note when a head begins to come."""
+        if self.task is None and self._awaited is None:
+            self._awaited = self._now()
+        super().data_received(data)
+
+    def begin(self) -> None:
+        """A request's head is here, and the current task serves it."""
+        self.task = asyncio.current_task()
+        self._awaited = None
+
+    def rest(self) -> None:
+        """The request in progress is over."""
+        self.task = None
+        self._awaited = None
+        self.rested = self._now()
+
+    def overdue(self, now: float) -> bool:
+        """Whether the head of a request has been waited for too long."""
+        return self._awaited is not None and self.task is None and now - self._awaited > self._head
 
     def connection_lost(self, exc: BaseException | None) -> None:
         """Tell who waits for it."""
@@ -180,6 +273,16 @@ class Connection(web.RequestHandler):
         if self.transport is not None:
             self.transport.close()
 
+    async def finish_response(
+        self, request: web.BaseRequest, resp: web.StreamResponse, start_time: float | None
+    ) -> tuple[web.StreamResponse, bool]:
+        """Write an answer; what aiohttp refuses (CONNECT, `OPTIONS *`, an unknown Expect) is said in our words."""
+        if isinstance(resp, web.HTTPException):
+            resp = respond(_refusal(request.method, resp.status))
+            if request.method == hdrs.METH_CONNECT:
+                resp.force_close()
+        return await super().finish_response(request, resp, start_time)
+
     def handle_error(
         self,
         request: web.BaseRequest,
@@ -193,13 +296,37 @@ class Connection(web.RequestHandler):
         """
         if request.writer.output_size > 0:
             raise ConnectionError("part of an answer is out already")
-        reply = failure(status, "malformed request" if status < 500 else "internal error")
+        reply = failure(status, "malformed request") if status < 500 else failure(status, "internal error")
         if isinstance(exc, ContentEncodingError):
             reply = failure(415, "unknown content coding", ACCEPTED)
         elif status < 500:
+            reply = _too_long(exc) or reply
             self._report("http.malformed", peer=self.peer, text=str(message or exc).partition("\n")[0][:200])
         else:
             self._report("http.failed", peer=self.peer, path=request.path, exception=exc)
         response = respond(reply)
         response.force_close()
         return response
+
+
+_SERVER_WIDE: Final = Reply(204, headers=(("Allow", "GET, HEAD, POST, DELETE, OPTIONS"),))
+_NO_TUNNEL: Final = failure(405, "this is no proxy", (("Allow", "GET, HEAD, POST, DELETE, OPTIONS"),))
+
+
+def _refusal(method: str, status: int) -> Reply:
+    """The answer to what no route was found for; paths have routes, all of them."""
+    if method == hdrs.METH_CONNECT:
+        return _NO_TUNNEL
+    if method == hdrs.METH_OPTIONS:
+        return _SERVER_WIDE
+    return failure(status, "not found" if status == 404 else "unknown expectation" if status == 417 else "refused")
+
+
+def _too_long(exc: BaseException | None) -> Reply | None:
+    """414 and 431 (RFC 6585, section 5) for what is well-formed and too long; None for anything else."""
+    if isinstance(exc, LineTooLong):
+        target = exc.args[1:2] == (LONGEST_TARGET,)
+        return failure(414, "the target is too long") if target else failure(431, "a field is too long")
+    if isinstance(exc, HttpProcessingError) and exc.message.startswith("Too many headers"):
+        return failure(431, f"more than {MOST_FIELDS} fields")
+    return None

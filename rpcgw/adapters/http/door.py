@@ -6,6 +6,7 @@ import asyncio
 import math
 import re
 import socket
+import ssl
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
@@ -13,12 +14,13 @@ from typing import cast
 
 from aiohttp import web
 
-from rpcgw.adapters.http.acceptor import Acceptor
+from rpcgw.adapters.http.acceptor import Acceptor, Tls
 from rpcgw.adapters.http.answers import JSON
+from rpcgw.adapters.http.bounds import Bounds
 from rpcgw.adapters.http.connections import Connection, Connections, Report, Share
 from rpcgw.adapters.http.cors import Cors
 from rpcgw.adapters.http.front import Front, Tally, Ways
-from rpcgw.adapters.http.handling import handler, head_of, options
+from rpcgw.adapters.http.handling import attended, handler, head_of, options
 from rpcgw.adapters.http.health import Parts, Scrape, add_health
 from rpcgw.adapters.http.selftest import hand_over_trouble
 from rpcgw.adapters.http.serving import Afterwards, Serving
@@ -31,6 +33,9 @@ NOWHERE = "none"
 """What requests count under for a path that nothing is at."""
 _NOT_FOUND = b'{"error":"not found"}'
 PLAIN = re.compile(r"[A-Za-z0-9/._~-]+")
+LOOK_EVERY = 1.0
+"""Seconds between two looks at connections whose first words are awaited."""
+_BOUNDS = Bounds()
 LAST_WORDS = 1.0
 """Seconds that cut calls have for their closing answer, and cut afterwards for their end."""
 
@@ -47,16 +52,19 @@ class Door:
         traffic: Traffic = untold,
         scrape: Scrape | None = None,
         share: Share | None = None,
-        keep_alive: float = 75.0,
+        bounds: Bounds = _BOUNDS,
+        tls: ssl.SSLContext | None = None,
         fast_front: bool = False,
     ) -> None:
         self._report = report
-        self._keep_alive = keep_alive
+        self._bounds = bounds
+        self._tls = None if tls is None else Tls(tls, bounds.head)
+        self._looking: asyncio.TimerHandle | None = None
         self._state = State()
         self._afterwards = Afterwards(report)
         self._wake = asyncio.Event()
         self._ends = self._idle_ends = math.inf
-        self._connections = Connections(share or Share.alone(), self._wake.set)
+        self._connections = Connections(share or Share.alone(), self._wake.set, bounds.connections)
         self._acceptors: list[Acceptor] = []
         servings = [
             Serving(each, report, traffic(each.name), self._state, self._afterwards) for each in in_order(entrances)
@@ -73,8 +81,22 @@ class Door:
             self._routes = {}
             self._report("front.off", level="error", reason=trouble)
         self.tally = Tally()
-        self._acceptors = [Acceptor(each, self.protocol(), self._connections, self._report) for each in sockets]
+        factory = self.protocol()
+        self._acceptors = [
+            Acceptor(
+                each, factory, self._connections, self._report, None if each.family == socket.AF_UNIX else self._tls
+            )
+            for each in sockets
+        ]
         self._connections.welcome()
+        self._look()
+
+    def _look(self) -> None:
+        """End connections whose first words do not come, now and then: one look at all is cheaper than timers."""
+        loop = asyncio.get_running_loop()
+        for _ in range(self._connections.end_overdue(loop.time())):
+            self._report("connection.late")
+        self._looking = loop.call_later(LOOK_EVERY, self._look)
 
     def protocol(self) -> Callable[[], asyncio.Protocol]:
         """What makes the protocol of a connection that was taken; `open` comes first."""
@@ -90,8 +112,7 @@ class Door:
             connections,
             self._report,
             loop=asyncio.get_running_loop(),
-            keepalive_timeout=self._keep_alive,
-            access_log=None,
+            bounds=self._bounds,
         )
 
     def _front(self, connections: Connections) -> Callable[[], Front]:
@@ -102,7 +123,7 @@ class Door:
             connections,
             self._state,
             self._report,
-            self._keep_alive,
+            self._bounds,
             self.tally,
         )
         return partial(Front, ways, asyncio.get_running_loop())
@@ -127,6 +148,8 @@ class Door:
             await self._cut()
         left = max(self._ends - asyncio.get_running_loop().time(), 0.0)
         await self._afterwards.finish(left, LAST_WORDS)
+        if self._looking is not None:
+            self._looking.cancel()
         await self._runner.cleanup()
 
     def hurry(self, grace: float, idle: float | None) -> None:
@@ -190,11 +213,11 @@ def build(
             if cors and entrance.origins:
                 cors.add(resource, entrance)
 
-    async def not_found(request: web.Request) -> web.Response:
+    async def not_found(request: web.Request) -> web.StreamResponse:
         lost(head_of(request, cast(Connection, request.protocol)), 404, 0, len(_NOT_FOUND), 0.0)
         return state.respond(Reply(404, _NOT_FOUND, JSON))
 
-    app.router.add_route("*", "/{tail:.*}", not_found)
+    app.router.add_route("*", "/{tail:.*}", attended(not_found))
     return app
 
 

@@ -15,6 +15,7 @@ from typing import Any, Final, cast
 
 from rpcgw.adapters.http import heads
 from rpcgw.adapters.http.arrived import Arrived
+from rpcgw.adapters.http.bounds import Bounds
 from rpcgw.adapters.http.connections import Connection, Connections, Departure, Report, peer_of
 from rpcgw.adapters.http.serving import Serving
 from rpcgw.adapters.http.state import State
@@ -45,7 +46,7 @@ class Ways:
     connections: Connections
     state: State
     report: Report
-    keep_alive: float
+    bounds: Bounds
     tally: Tally
 
 
@@ -63,11 +64,12 @@ class Front(asyncio.Protocol):
         "_loop",
         "_needed",
         "_patience",
-        "_rested",
+        "_served",
         "_stuffed",
         "_unread",
         "last",
         "peer",
+        "rested",
         "task",
         "transport",
         "unix",
@@ -82,7 +84,8 @@ class Front(asyncio.Protocol):
         self._needed = 0
         self._patience: asyncio.TimerHandle | None = None
         self._idle: asyncio.TimerHandle | None = None
-        self._rested = 0.0
+        self.rested = 0.0
+        self._served = False
         self._stuffed = False
         self._unread: asyncio.Future[None] | None = None
         self.last = False
@@ -100,8 +103,8 @@ class Front(asyncio.Protocol):
         if not self.unix and (own := transport.get_extra_info("socket")) is not None:
             own.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
         self.ways.connections.made(self)
-        self._rested = self._loop.time()
-        self._idle = self._loop.call_later(self.ways.keep_alive, self._look_whether_idle)
+        self.rested = self._loop.time()
+        self._idle = self._loop.call_later(self.ways.bounds.keep_alive, self._look_whether_idle)
 
     def data_received(self, data: bytes) -> None:
         """Begin with a request as soon as all of it is here."""
@@ -168,6 +171,10 @@ class Front(asyncio.Protocol):
         if self.transport is not None:
             self.transport.close()
 
+    def overdue(self, now: float) -> bool:
+        """Whether the connection's first request has been waited for too long; a later one's is aiohttp's to await."""
+        return not self._served and now - self.rested > self.ways.bounds.head
+
     # -- from one request to the next
 
     def _advance(self) -> None:
@@ -187,6 +194,7 @@ class Front(asyncio.Protocol):
     def _begin(self, serving: Serving, found: heads.Found) -> None:
         """Serve a request that is here as a whole."""
         self._needed = 0
+        self._served = True
         if self._patience is not None:
             self._patience.cancel()
             self._patience = None
@@ -210,7 +218,7 @@ class Front(asyncio.Protocol):
     def _rest(self) -> None:
         """An answer is out: go on with what came meanwhile."""
         self.task = None
-        self._rested = self._loop.time()
+        self.rested = self._loop.time()
         transport = self.transport
         if transport is None or transport.is_closing():
             return
@@ -231,11 +239,11 @@ class Front(asyncio.Protocol):
 
     def _look_whether_idle(self) -> None:
         """Close a connection on which nothing has been asked for long enough."""
-        since = self._loop.time() - self._rested
-        if self.task is None and since >= self.ways.keep_alive:
+        since = self._loop.time() - self.rested
+        if self.task is None and since >= self.ways.bounds.keep_alive:
             self.end()
         else:
-            left = self.ways.keep_alive - (0.0 if self.task is not None else since)
+            left = self.ways.bounds.keep_alive - (0.0 if self.task is not None else since)
             self._idle = self._loop.call_later(left, self._look_whether_idle)
 
     def _leave(self) -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import cast
+from typing import Final, cast
 
 from aiohttp import web
+from multidict import CIMultiDictProxy
+from yarl import URL
 
 from rpcgw.adapters.http import bodies
 from rpcgw.adapters.http.connections import Connection
@@ -15,6 +16,9 @@ from rpcgw.adapters.http.serving import Exchange, Serving
 from rpcgw.adapters.http.state import State
 from rpcgw.adapters.http.whole import Whole, is_ordinary
 from rpcgw.exchange import Head, HeaderFields, Reply, settled
+
+_NOT_OURS: Final = frozenset({400, 421})
+"""What the Host guard says: a page that reached us under another name hears nothing of what is allowed here."""
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -42,7 +46,7 @@ class Asked(Exchange[web.StreamResponse]):
 
     async def read(self, limit: int) -> bytes:
         """The body; see `bodies.read`."""
-        return await bodies.read(self._request, limit)
+        return await bodies.read(self._request, limit, self._connection.body)
 
     async def gone(self) -> None:
         """Return when the peer has left."""
@@ -83,15 +87,29 @@ class Asked(Exchange[web.StreamResponse]):
 
 def handler(serving: Serving, state: State) -> Handler:
     """The aiohttp handler of an entrance for every method but OPTIONS."""
-    serve, current_task = serving.serve, asyncio.current_task
+    serve = serving.serve
 
     async def handle(request: web.Request) -> web.StreamResponse:
         connection = cast(Connection, request.protocol)
-        connection.task = current_task()
+        connection.begin()
         try:
             return await serve(Asked(request, connection, state))
         finally:
-            connection.task = None
+            connection.rest()
+
+    return handle
+
+
+def attended(answer: Handler) -> Handler:
+    """A handler that lets its connection know that a request is served, as those of entrances do by themselves."""
+
+    async def handle(request: web.Request) -> web.StreamResponse:
+        connection = cast(Connection, request.protocol)
+        connection.begin()
+        try:
+            return await answer(request)
+        finally:
+            connection.rest()
 
     return handle
 
@@ -102,22 +120,37 @@ def options(serving: Serving, state: State, cors: Cors | None) -> Handler:
     allowed = Reply(204, b"", (("Allow", ", ".join(dict.fromkeys([*entrance.methods, "OPTIONS"]))),))
 
     async def handle(request: web.Request) -> web.StreamResponse:
-        if cors is not None and is_preflight(request):
-            return state.closing(await cors.preflight(request))
         asked = Asked(request, cast(Connection, request.protocol), state)
+        if entrance.seen is not None:
+            asked.head = entrance.seen(asked.head)
         verdict = await settled(entrance.admit(asked.head))
+        foreign = isinstance(verdict, Reply) and verdict.status in _NOT_OURS
+        if cors is not None and is_preflight(request) and not foreign:
+            return state.closing(await cors.preflight(request))
         # The guards hold; which methods there are is told without a token.
         if isinstance(verdict, Reply) and verdict.status not in {401, 405}:
             return await serving.write(asked, verdict)
         return await serving.write(asked, allowed)
 
-    return handle
+    return attended(handle)
 
 
 def head_of(request: web.Request, connection: Connection) -> Head:
     """What is known before the body."""
-    url = request.rel_url
-    return Head(request.method, url.path, url.raw_query_string, request.headers, connection.peer, connection.unix)
+    url, fields = request.rel_url, request.headers
+    if request.raw_path[:1] != "/":
+        fields = _fields_of(request)
+    return Head(request.method, url.path, url.raw_query_string, fields, connection.peer, connection.unix)
+
+
+def _fields_of(request: web.Request) -> CIMultiDictProxy[str]:
+    """The fields of a request whose target is a whole URL: its host goes before what Host says (RFC 9112, 3.2.2)."""
+    authority = URL(request.raw_path, encoded=True).raw_authority.rpartition("@")[2]
+    if not authority:
+        return request.headers
+    fields = request.headers.copy()
+    fields["Host"] = authority
+    return CIMultiDictProxy(fields)
 
 
 async def _write_whole(request: web.Request, response: web.StreamResponse) -> None:

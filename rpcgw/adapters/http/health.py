@@ -11,6 +11,7 @@ from aiohttp import web
 
 from rpcgw.access.tokens import Denied, Tokens
 from rpcgw.adapters.http.answers import JSON, failure
+from rpcgw.adapters.http.handling import attended
 from rpcgw.adapters.http.state import State
 from rpcgw.exchange import Headers, Reply
 
@@ -51,25 +52,25 @@ def readiness(parts: Sequence[Part], *, leaving: bool, verbose: bool) -> Reply:
 def add_health(app: web.Application, parts: Parts, state: State, scrape: Scrape | None) -> None:
     """Serve `/livez`, `/healthz` (the same under its older name), `/readyz` and, where it is wanted, metrics."""
 
-    async def livez(_: web.Request) -> web.Response:
+    async def livez(_: web.Request) -> web.StreamResponse:
         return state.respond(Reply(200, b'{"status":"alive"}', JSON))
 
-    async def readyz(request: web.Request) -> web.Response:
+    async def readyz(request: web.Request) -> web.StreamResponse:
         return state.respond(readiness(await parts(), leaving=state.lame, verbose="verbose" in request.query))
 
     for path in ("/livez", "/healthz"):
-        app.router.add_get(path, livez)
-    app.router.add_get("/readyz", readyz)
+        app.router.add_get(path, attended(livez))
+    app.router.add_get("/readyz", attended(readyz))
     if scrape is not None:
         _add_metrics(app, state, scrape)
 
 
 def _add_metrics(app: web.Application, state: State, scrape: Scrape) -> None:
-    async def metrics(request: web.Request) -> web.Response:
+    async def metrics(request: web.Request) -> web.StreamResponse:
         refused = _refused(scrape.tokens, request.headers)
         return state.respond(refused or Reply(200, await scrape.read(), (("Content-Type", scrape.content_type),)))
 
-    app.router.add_get(scrape.path, metrics)
+    app.router.add_get(scrape.path, attended(metrics))
 
 
 def _refused(tokens: Tokens | None, headers: Headers) -> Reply | None:

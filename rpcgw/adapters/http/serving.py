@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Awaitable, Callable
 from functools import lru_cache
 from time import perf_counter
-from typing import Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
 from rpcgw.adapters.http import bodies
 from rpcgw.adapters.http.answers import failure, signed, signed_and_varying
@@ -22,6 +22,13 @@ Sent = TypeVar("Sent")
 """What a door's own code is given once an answer is on its way."""
 
 STOPPING = failure(503, "the server is stopping")
+_BODIES: Final = {
+    bodies.Unreadable: failure(400, "the body cannot be read as its head declares it"),
+    bodies.TooSlow: failure(408, "the body did not come in time", (("Connection", "close"),)),
+    bodies.UnknownCoding: failure(415, "unknown content coding", bodies.ACCEPTED),
+    bodies.UnknownTransfer: failure(501, "unknown transfer coding", (("Connection", "close"),)),
+}
+"""The answers to bodies that cannot be had."""
 
 
 class SelfCancelled(Exception):
@@ -121,6 +128,8 @@ class Serving:
         """
         entrance = self.entrance
         try:
+            if entrance.seen is not None:
+                exchange.head = entrance.seen(exchange.head)
             verdict = entrance.admit(exchange.head)
             if isinstance(verdict, Pending):
                 verdict = await verdict.settle()
@@ -189,10 +198,8 @@ class Serving:
             return await _say(exchange, STOPPING)
         if isinstance(error, bodies.TooLarge):
             return await self.write(exchange, self.entrance.too_large(exchange.head))
-        if isinstance(error, bodies.Unreadable):
-            return await self.write(exchange, failure(400, "the body cannot be read as its head declares it"))
-        if isinstance(error, bodies.UnknownCoding):
-            return await self.write(exchange, failure(415, "unknown content coding", bodies.ACCEPTED))
+        if (refusal := _BODIES.get(type(error))) is not None:
+            return await self.write(exchange, refusal)
         self._report("http.failed", endpoint=self.entrance.name, exception=error)
         if exchange.written:  # a broken stream ends without its last chunk, so that the client can tell
             exchange.break_off()

@@ -88,6 +88,10 @@ SESSIONS_ACTIVE = Family(
 GUARD_REFUSALS = Family(
     "rpcgw_guard_refusals_total", COUNTER, "Requests refused before their body was read, by guard.", ("guard",)
 )
+CONNECTIONS_LATE = Family(
+    "rpcgw_connections_late_total", COUNTER, "Connections ended because the head of a request did not come in time."
+)
+CONNECTIONS_SHED = Family("rpcgw_connections_shed_total", COUNTER, "Idle connections ended to make room for others.")
 LIMITED = Family(
     "rpcgw_limited_total", COUNTER, "Requests and calls that came too often and were refused, by limit.", ("limit",)
 )
@@ -151,6 +155,8 @@ FAMILIES: dict[str, Family] = {
         SESSIONS_EXPIRED,
         SESSIONS_ACTIVE,
         GUARD_REFUSALS,
+        CONNECTIONS_LATE,
+        CONNECTIONS_SHED,
         LIMITED,
         LIMIT_ERRORS,
         BREAKERS_OPENED,

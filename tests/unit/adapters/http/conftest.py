@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from rpcgw.adapters.http.bounds import Bounds
 from rpcgw.adapters.http.door import Door
 from rpcgw.adapters.http.health import Part, Scrape
 from rpcgw.api.context import ANONYMOUS, Principal
@@ -144,7 +145,11 @@ async def doors(*, fast_front: bool) -> AsyncIterator[Callable[..., Any]]:
     opened: list[Served] = []
 
     async def make(
-        *entrances: Entrance, parts: Sequence[Part] = (), scrape: Scrape | None = None, keep_alive: float = 75.0
+        *entrances: Entrance,
+        parts: Sequence[Part] = (),
+        scrape: Scrape | None = None,
+        keep_alive: float = 75.0,
+        bounds: Bounds | None = None,
     ) -> Served:
         events: list[tuple[str, dict[str, Any]]] = []
         requests: list[dict[str, Any]] = []
@@ -168,7 +173,7 @@ async def doors(*, fast_front: bool) -> AsyncIterator[Callable[..., Any]]:
             report=report,
             traffic=traffic,
             scrape=scrape,
-            keep_alive=keep_alive,
+            bounds=bounds or Bounds(keep_alive=keep_alive),
             fast_front=fast_front,
         )
         listener = socket.create_server(("127.0.0.1", 0))

@@ -198,7 +198,6 @@ async def test_a_declared_length_above_the_limit_is_refused_before_it_comes(
             b"POST /call HTTP/1.1\r\nHost: localhost\r\nContent-Length: x\r\n\r\n", id="a length that is no number"
         ),
         pytest.param(b"POST /call HTTP/1.1\r\nHost: localhost\r\n: empty\r\n\r\n", id="a field without a name"),
-        pytest.param(b"GET /" + b"a" * 20_000 + b" HTTP/1.1\r\nHost: localhost\r\n\r\n", id="an endless path"),
     ],
 )
 async def test_what_is_no_http_is_400_without_a_traceback(serve: Serve, make_entrance: Make, data: bytes) -> None:
