@@ -20,7 +20,7 @@ CONFIG: dict[str, Any] = {
     "ufo_json_rpc": {"security": {"protected_api": False}},
 }
 FRONT = {"http": {"fast_front": True}}
-CERTIFICATES = ROOT / "tests/support/certificates"
+CERTIFICATES = ROOT / "tests/support/tls"
 PING = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "ping"}).encode()
 
 
