@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Protocol, get_args
+from typing import Any, Literal, Protocol, get_args
 
 import msgspec
 
@@ -51,12 +51,20 @@ class Client(Protocol):
         """Whether the client says that it can do something."""
 
 
+class Caller(Protocol):
+    """Runs a call out of another one."""
+
+    async def __call__(self, method: str, params: Mapping[str, object] | Sequence[object] | None, /) -> Any:
+        """The result as a JSON value; raises `RpcError`."""
+
+
 class CallContext(msgspec.Struct, frozen=True):
     """Injected into a parameter that is annotated with it; never part of the API.
 
     `ray_id` is the trace id of the whole chain of calls; `deadline` is a time of the event loop's clock in seconds,
     or None; `headers` holds only what the operator allows (`forward`), names in lower case, and `token` is the caller's
     where the operator allows that too. `client` is None on surfaces where nobody can be spoken to while the call runs.
+    `caller` runs what `call` is asked for.
     """
 
     principal: Principal
@@ -71,6 +79,26 @@ class CallContext(msgspec.Struct, frozen=True):
     client: Client | None = None
     token: Token | None = None
     exchange: Callable[[str, tuple[str, ...]], Awaitable[str]] | None = None
+    caller: Caller | None = None
+
+    async def call(self, method: str, params: Mapping[str, object] | Sequence[object] | None = None) -> Any:
+        """Call another procedure in this process, as whoever called this one would, and get its result as a JSON value.
+
+        It is a call like any other: of the same group, version, principal, language and trace; its parameters are
+        checked, its cache, lock, deadline and events hold, and it is logged and counted. What this call's client could
+        not call, it cannot either. It ends with this call at the latest.
+
+        Args:
+            method: `Catalog.search`.
+            params: By name or by position; whatever has a form in JSON.
+
+        Raises:
+            RpcError: The procedure fails, is refused, or there is none of this name in the group. To be let through or
+                caught.
+        """
+        if self.caller is None:
+            raise RuntimeError("calls can be made while a call runs, by the context that it was given")
+        return await self.caller(method, params)
 
     async def token_for(self, audience: str, scopes: Iterable[str] = ()) -> str:
         """An access token for another service, in the name of who calls (RFC 8693).

@@ -15,6 +15,7 @@ from typing import Annotated, Any, Union, get_args, get_origin
 import annotated_types as at
 from pydantic import Field
 from pydantic.fields import FieldInfo
+from typing_extensions import get_type_hints
 
 from rpcgw.api.assertions import RULES, Zoned
 from rpcgw.api.rules import Rule
@@ -43,7 +44,7 @@ _BASES = (at.BaseMetadata, at.Interval, at.Len, Rule)  # GroupedMetadata is a pr
 
 
 def enforceable(hint: Any) -> Any:
-    """A hint with what pydantic overlooks (`Timezone`) said by a rule of ours; fields of classes are out of reach."""
+    """A hint with what pydantic overlooks (`Timezone`) said by a rule of ours; `overlooked` tells of classes' fields."""
     if not any(isinstance(note, at.Timezone) for note in _notes(hint)):
         return hint
     return _replaced(hint)
@@ -62,6 +63,16 @@ def unenforced(hint: Any) -> Iterator[object]:
         is_unknown = isinstance(note, at.BaseMetadata) and not is_known
         if is_class or is_unknown or (isinstance(note, at.Timezone) and _zone(note) is None):
             yield note
+
+
+def overlooked(cls: type) -> Iterator[at.Timezone]:
+    """Notes on a class's fields that pydantic overlooks, and that stand where no rule of ours can take their place."""
+    try:
+        hints = get_type_hints(cls, include_extras=True)
+    except (NameError, TypeError):
+        return
+    for hint in hints.values():
+        yield from (note for note in _notes(hint) if isinstance(note, at.Timezone))
 
 
 def _notes(hint: Any, *, deep: bool = True) -> Iterator[Any]:

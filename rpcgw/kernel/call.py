@@ -22,6 +22,7 @@ class Call(msgspec.Struct, frozen=True):
     showed, only where somebody is to use it. `trace` is the W3C trace context that the call belongs to (empty: none),
     `peer` the address that it came from. `client` is who waits for the call, where the surface lets procedures speak to
     them.
+    `depth` is how many calls it was made out of, one out of the other.
     `strict` surfaces (MCP, the page) enforce the advertised form, of results too; the others also take the kernel's
     lenient forms.
     """
@@ -42,6 +43,7 @@ class Call(msgspec.Struct, frozen=True):
     gated: Verdict | None = None
     refused: RpcError | None = None
     client: Client | None = None
+    depth: int = 0
     trace: Mapping[str, str] = {}
     peer: str = ""
     token: str | None = None

@@ -18,7 +18,7 @@ from pydantic.errors import PydanticSchemaGenerationError
 from pydantic_core import SchemaError, SchemaSerializer, SchemaValidator, core_schema
 
 from rpcgw.api.rules import Rule
-from rpcgw.kernel.assertions import enforceable, rules_of, unenforced
+from rpcgw.kernel.assertions import enforceable, overlooked, rules_of, unenforced
 from rpcgw.kernel.codec import NoJsonForm, decode, encode, encoded, find_non_finite
 from rpcgw.kernel.leniency import compile_leniency
 from rpcgw.kernel.messages import MESSAGES, Errors, follow, refused_by_type
@@ -57,7 +57,7 @@ class Codec:
         made = _made(enforceable(hint), {} if self.plain else parts)
         self.rules = rules_of(hint)
         """The rules on it as its author wrote them."""
-        self.ignored = tuple(unenforced(hint))
+        self.ignored = (*unenforced(hint), *_overlooked(made.core))
         """Notes that look like rules and are enforced by nobody."""
         self.core: Any = made.core
         self.parts = made.parts
@@ -304,6 +304,15 @@ def _runs_author_code(core: Any) -> bool:
 def _is_own_validator(node: Mapping[str, Any]) -> bool:
     function = node.get("function")
     return isinstance(function, Mapping) and _is_authors(function.get("function"))
+
+
+def _overlooked(core: Any) -> Iterator[object]:
+    classes = {node["cls"] for node in _nodes(core) if node.get("type") in _WITH_FIELDS and "cls" in node}
+    for cls in sorted(classes, key=lambda cls: str(cls.__qualname__)):
+        yield from overlooked(cls)
+
+
+_WITH_FIELDS = ("dataclass", "model", "typed-dict")
 
 
 def _numbered_enums(core: Any) -> Iterator[type[Enum]]:

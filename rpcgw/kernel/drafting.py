@@ -11,6 +11,7 @@ from typing import Any
 
 import jsonschema
 import jsonschema_rs
+from annotated_types import Timezone
 from pydantic import ValidationError
 
 from rpcgw.api.marks import Cache, Lock, Tool
@@ -83,8 +84,12 @@ def _codec(codecs: Codecs, hint: Any, what: str, report: Reporter, *, output: bo
         text = f"{what}: a text could be a {enum.__name__} or any text, and is always taken for a text"
         report("enum-or-text", text, f"say {enum.__name__}, or str", "warning")
     for note in codec.ignored:
-        report("note", f"{what}: nothing enforces {note!r}", "use rules of annotated-types, pydantic's Field, or rpcgw")
+        report("note", f"{what}: nothing enforces {note!r}", _ZONED if isinstance(note, Timezone) else _RULES)
     return codec
+
+
+_RULES = "use rules of annotated-types, pydantic's Field, or rpcgw"
+_ZONED = "say rpc.Zoned(), or rpc.Zoned(None) for no time zone"
 
 
 def _defaults(signature: Signature, codecs: Mapping[str, Codec], report: Reporter) -> Iterator[tuple[str, Any]]:

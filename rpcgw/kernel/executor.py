@@ -11,20 +11,28 @@ never reads what was before.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from functools import partial
 from typing import Any, cast
 
 import msgspec
 
 from rpcgw.api.context import CallContext, Principal
-from rpcgw.api.errors import Abandoned, InternalError, MethodNotFound, RpcError, TooManyRequests
+from rpcgw.api.errors import (
+    Abandoned,
+    InternalError,
+    InvalidParams,
+    MethodNotFound,
+    RpcError,
+    RuntimeFault,
+    TooManyRequests,
+)
 from rpcgw.api.events import ErrorRaised, PostExecute, PostResponse, PreExecute, PreResponse, RequestReceived
 from rpcgw.api.rates import Rate
 from rpcgw.kernel.background import Background, Strays
 from rpcgw.kernel.cache import NOWHERE, CachePolicy, Hit, Miss, ResultCache
 from rpcgw.kernel.call import Call, Done, Failed, Outcome
-from rpcgw.kernel.codec import NoJsonForm
+from rpcgw.kernel.codec import NoJsonForm, decode, encode
 from rpcgw.kernel.content import unpacked
 from rpcgw.kernel.deadline import GRACE, Deadlines, Guard
 from rpcgw.kernel.driving import Work, answerable
@@ -387,9 +395,34 @@ class Executor:
             deadline=deadline,
             headers=call.headers,
             client=call.client,
+            caller=partial(self._called, call),
         )
         identity = self._identities.get(call.group) if call.token is not None else None
         return context if identity is None else identity.lent(context, call.token)
+
+    async def _called(self, call: Call, method: str, params: Mapping[str, Any] | Sequence[Any] | None, /) -> Any:
+        """Make a call out of another one, in a task of its own: what it logs carries its ids, and only that."""
+        if call.depth >= _DEEPEST:
+            raise RuntimeFault(Phrase("error.depth", most=_DEEPEST))
+        made = msgspec.structs.replace(
+            call,
+            method=method,
+            params=None if params is None else _plain_params(params),
+            id=self._ids.token(),
+            timeout=None,
+            ignore_cache=False,
+            strict=False,
+            gated=None,
+            refused=None,
+            client=None,
+            depth=call.depth + 1,
+        )
+        outcome = await asyncio.get_running_loop().create_task(self.execute(made))
+        if isinstance(outcome, Failed):
+            raise outcome.error
+        if outcome.after is not None:
+            self._background.spawn(_follow(outcome.after))
+        return decode(outcome.encoded)
 
     async def close(self) -> None:
         """Let go of what is still held; idle threads end."""
@@ -401,6 +434,8 @@ class Executor:
 _ABANDONED = render(Abandoned(), exposed=False)
 _QUOTED = 100
 """How many characters of a name that a client made up are said back to it."""
+_DEEPEST = 20
+"""How many calls may be made one out of the other: one that calls itself ends before the stack does."""
 _MOST_SAID = 5
 """How much of what is wrong with a result is said."""
 _UNSEEN = CallContext(Principal(), "", 0, "", "rpc", "", "")
@@ -449,6 +484,25 @@ def _encode(method: Method, result: object) -> bytes:
         return method.encode(result)
     except NoJsonForm as error:
         raise InternalError(Phrase("error.no_json", method=method.name, reason=error.reason)) from error
+
+
+async def _follow(after: Callable[[], Awaitable[None]]) -> None:
+    await after()
+
+
+def _plain_params(params: Mapping[str, Any] | Sequence[Any]) -> dict[str, Any] | list[Any]:
+    """Parameters as a client would have sent them.
+
+    Raises:
+        InvalidParams: They have no form in JSON.
+    """
+    try:
+        plain: dict[str, Any] | list[Any] = decode(encode(params))
+    except ValueError as error:
+        raise InvalidParams(Phrase("error.no_json_params", reason=str(error))) from error
+    if not isinstance(plain, dict | list):
+        raise InvalidParams(Phrase("error.no_json_params", reason="parameters are an object or an array"))
+    return plain
 
 
 def _listed(errors: Errors) -> list[str]:

@@ -53,6 +53,8 @@ PHRASES: Texts = {
     "error.result": "The result of {method} is not what its type promises: {broken}",
     "error.not_deferred": "The call cannot be deferred just now; try again later",
     "error.many_deferred": "Too many calls are deferred just now; try again later",
+    "error.depth": "More than {most} calls were made one out of the other",
+    "error.no_json_params": "The parameters of a call out of a call have no form in JSON: {reason}",
     "error.misfit": "Invalid arguments for {tool}: {faults}",
     "error.empty_batch": "A batch holds at least one request",
     "error.long_batch": "A batch holds at most {most} requests, this one has {given}",

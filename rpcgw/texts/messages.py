@@ -131,6 +131,8 @@ UKRAINIAN: Final[Mapping[str, str]] = {
     "error.result": "Результат {method} не такий, як обіцяє його тип: {broken}",
     "error.not_deferred": "Виклик зараз не можна відкласти; спробуйте згодом",
     "error.many_deferred": "Зараз відкладено забагато викликів; спробуйте згодом",
+    "error.depth": "Понад {most} викликів зроблено один з одного",
+    "error.no_json_params": "Параметри виклику з виклику не мають форми JSON: {reason}",
     "error.misfit": "Хибні аргументи для {tool}: {faults}",
     "error.empty_batch": "Пакет містить щонайменше один запит",
     "error.long_batch": "Пакет містить щонайбільше запитів: {most}, а в цьому їх {given}",

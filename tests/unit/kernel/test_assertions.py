@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import dataclasses
 import datetime as dt
 import json
 from typing import Annotated, Any
 
 import annotated_types as at
 import pytest
-from pydantic import Field
+from pydantic import BaseModel, Field
 from pydantic.fields import FieldInfo
+from typing_extensions import TypedDict
 
 import rpcgw as rpc
 from rpcgw.kernel.assertions import REGISTRY, rules_of, unenforced
+from rpcgw.kernel.conversion import Codec
 from rpcgw.kernel.gate import Assertion, Passed
 from rpcgw.kernel.method import Method
 from rpcgw.kernel.table import Registration, compile_methods
@@ -147,6 +150,36 @@ def test_rules_as_the_author_wrote_them(hint: Any, rules: tuple[str, ...]) -> No
 def test_notes_that_nobody_enforces(hint: Any) -> None:
     """What looks like a rule and is none is a problem, not a surprise."""
     assert len(list(unenforced(hint))) == 1
+
+
+@dataclasses.dataclass
+class Meeting:
+    when: Annotated[dt.datetime, at.Timezone(...)]
+
+
+class Diary(TypedDict):
+    meetings: list[Meeting]
+
+
+class Draft(BaseModel):
+    when: Annotated[dt.datetime | None, at.Timezone(None)] = None
+
+
+@pytest.mark.parametrize("hint", [Meeting, Diary, list[Draft] | None, dict[str, Meeting]])
+def test_a_time_zone_on_a_field(hint: Any) -> None:
+    """Of a class's field pydantic overlooks `Timezone`, so it is a problem; `rpc.Zoned` holds there."""
+    assert len(Codec(hint).ignored) == 1
+
+
+@dataclasses.dataclass
+class Zoned:
+    when: Annotated[dt.datetime, rpc.Zoned()]
+
+
+def test_a_zone_of_ours_on_a_field() -> None:
+    """What the problem advises is enforced, and in the schema."""
+    assert Codec(Zoned).ignored == ()
+    assert Codec(Zoned).explain("v", {"when": "2026-01-01T00:00:00"}) == {"v.when": ["must have a time zone"]}
 
 
 def test_an_authors_own_rule() -> None:
