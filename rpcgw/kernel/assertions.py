@@ -44,7 +44,7 @@ _BASES = (at.BaseMetadata, at.Interval, at.Len, Rule)  # GroupedMetadata is a pr
 
 
 def enforceable(hint: Any) -> Any:
-    """A hint whose zones, which pydantic overlooks, are said by a rule of ours; `overlooked` tells of classes' fields."""
+    """A hint whose zones are said by a rule of ours: pydantic overlooks them. `overlooked` tells of classes' fields."""
     if not any(isinstance(note, at.Timezone) for note in _notes(hint)):
         return hint
     return _replaced(hint)
