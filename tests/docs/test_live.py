@@ -1,0 +1,189 @@
+"""The commands of the documents that speak to a daemon, done to one: whoever follows a page gets what it says."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.docs.test_blocks import PAGES, alternatives, begin, blocks, check_line, named
+from tests.support.daemon import ROOT, RPCGW, Daemon, clean_environment, cli, example, serving
+
+WRITTEN = "http://127.0.0.1:8080"
+"""Where the documents say that a daemon is."""
+ELSEWHERE = re.compile(r"\bcurl\b|\brpcgw (serve|reload|sessions|cache)\b|--url\b|make serve|eval ")
+NOT_HERE = {"pipx", "make", "claude", "python"}
+"""Programs whose lines are somebody else's to run: other tests install the wheel, and play the agent."""
+
+LIVE = [page for page in PAGES if any(ELSEWHERE.search(each.text) for each in blocks(page) if each.kind == "console")]
+
+
+class Reader:
+    """Somebody who follows a page: where they stand, what they have started, and what they were told to keep."""
+
+    def __init__(self, place: Path, stack: ExitStack) -> None:
+        self.place = place
+        self.environment: dict[str, str] = {}
+        self.tokens: dict[str, str] = {}
+        self.done: list[str] = []
+        self._stack = stack
+        self._served: Daemon | None = None
+
+    @property
+    def served(self) -> Daemon:
+        """The daemon that the page speaks of; one that it takes for granted is started."""
+        return self._served or self._serve([])
+
+    def do(self, line: str) -> None:
+        """Do what a line says."""
+        words = shlex.split(line, comments=True)
+        if words[:2] == ["make", "serve"]:
+            self._served = self._stack.enter_context(example())
+        elif words[0] == "cd":
+            self.place /= words[1]
+        elif words[0] == "curl":
+            self._curl(words[1:])
+        elif words[0] == "eval":
+            self._shell(line.partition("#")[0])
+        elif words[0] == "rpcgw":
+            for own in alternatives(words[1:]):
+                self._rpcgw(own)
+        else:
+            assert words[0] in NOT_HERE, line
+            check_line(line)
+            return
+        self.done.append(line)
+
+    def write(self, name: str, text: str) -> None:
+        """Write a file of the page, with the tokens that were made here."""
+        for written, made in self.tokens.items():
+            text = text.replace(written, made)
+        path = self.place / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+
+    def _rpcgw(self, words: list[str]) -> None:
+        if words[0] == "serve":
+            self._serve(words[1:])
+        elif not any(word.isupper() and word.isalpha() for word in words):  # METHOD and NAME stand for something
+            here = [word.replace(WRITTEN, self.served.url) if WRITTEN in word else word for word in words]
+            if words[0] == "reload":
+                self._reload()
+            else:
+                done = cli(*here, cwd=self.place, env=self.environment)
+                assert done.returncode == 0, f"rpcgw {' '.join(words)}\n{done.stdout}{done.stderr}"
+                self._keep(words, done.stdout)
+
+    def _keep(self, words: list[str], said: str) -> None:
+        """A token that was made is put where the page shows one, and kept where it takes one from."""
+        if words[:2] != ["token", "new"] or "--name" not in words:
+            return
+        name = words[words.index("--name") + 1]
+        token, line = said.split(maxsplit=1)[0], said
+        digest = re.search(r"[0-9a-f]{64}", line)
+        assert digest is not None, said
+        self.environment[f"{name.upper()}_TOKEN"] = token
+        self.tokens["e4c696a9652cd3acd23303f292de382f59c632bf6dc8b74be558edeb45386d53"] = digest[0]
+
+    def _reload(self) -> None:
+        served = self.served
+        before = len(served.logs("reload.done"))
+        done = cli("reload", cwd=self.place)
+        assert done.returncode == 0, done.stdout + done.stderr
+        served.wait_log("reload.done", count=before + 1)
+
+    def _serve(self, arguments: list[str]) -> Daemon:
+        config = arguments[arguments.index("-c") + 1] if "-c" in arguments else "gateway.yaml"
+        others = [word for word in arguments if word not in ("-c", config)]
+        place = self.place if (self.place / config).exists() else ROOT
+        if self._served is not None:
+            assert self._served.stop() == 0
+        self._served = self._stack.enter_context(serving(place, self.environment, others, config=config))
+        return self._served
+
+    def _curl(self, words: list[str]) -> None:
+        """A request as curl would send it, of the few options that the documents use."""
+        options = iter(words)
+        url, body, headers = "", "", {}
+        for word in options:
+            if word == "-H":
+                name, _, value = next(options).partition(": ")
+                headers[name] = value
+            elif word == "-d":
+                body = next(options)
+            elif word != "-s":
+                assert word.startswith(WRITTEN), word
+                url = word.removeprefix(WRITTEN)
+        answer = self.served.request("POST" if body else "GET", url, body or None, headers)
+        assert answer.status == 200, answer
+        assert "error" not in answer.json(), answer.text
+        assert '"isError":true' not in answer.text, answer.text
+
+    def _shell(self, line: str) -> None:
+        path = f"{RPCGW.parent}:{os.environ['PATH']}"
+        environment = {**clean_environment(self.place, self.environment), "PATH": path}
+        done = subprocess.run(
+            ["bash", "-c", line],
+            cwd=self.place,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+
+
+@contextmanager
+def reading(place: Path) -> Iterator[Reader]:
+    """A reader in a folder, who ends at last what they started."""
+    with ExitStack() as stack:
+        yield Reader(place, stack)
+
+
+def outside(text: str, redis_url: str) -> str:
+    """A page's file with the address of a store that is really there."""
+    return re.sub(r"redis://:\$\{REDIS_PASSWORD:-\}@redis\.internal:6379/0", redis_url, text)
+
+
+@pytest.mark.parametrize("page", LIVE, ids=named)
+def test_a_page_can_be_followed(page: Path, tmp_path: Path, redis_url: str) -> None:
+    """Its files are written and its commands done in its order, against a daemon where they want one: all end well."""
+    own = page.parent if (page.parent / "gateway.yaml").exists() else begin(tmp_path, page)
+    with reading(ROOT if own == page.parent else own) as reader:
+        for block in blocks(page):
+            if block.file:
+                reader.write(block.file, outside(block.text, redis_url))
+            elif block.kind == "console":
+                for line in block.commands:
+                    reader.do(line)
+        assert [line for line in reader.done if ELSEWHERE.search(line)]
+
+
+def test_every_request_of_the_pages_is_sent() -> None:
+    """No page has a line with curl, or one for a daemon, that the pages followed here do not have."""
+    speaking = {page for page in PAGES for block in blocks(page) if re.search(r"curl|--url|rpcgw serve", block.text)}
+    assert speaking <= set(LIVE)
+
+
+FILES = re.compile(r"(?<![\w/.-])(?:systemd|scripts|docs|plugins)/[\w./@-]+\.\w+")
+
+
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if any(each.kind in ("", "text") for each in blocks(page))], ids=named
+)
+def test_what_a_text_names_is_there(page: Path) -> None:
+    """Files of the product that a block for another place names (systemd's) are in it, and its shell lines can be read."""
+    for block in blocks(page):
+        if block.kind not in ("", "text"):
+            continue
+        assert [name for name in FILES.findall(block.text) if not (ROOT / name).exists()] == []
+        if block.text.startswith(("install ", "cp ", "python3 ", "systemctl ")):
+            done = subprocess.run(["bash", "-n", "-c", block.text], capture_output=True, text=True, check=False)
+            assert done.returncode == 0, done.stderr
