@@ -72,6 +72,7 @@ PLUGINS = {
     "unknown-parameter": "A catalogue describes a parameter that does not exist (warning).",
     "unknown-plugin": "`plugins.config` names a plugin that is not there.",
     "validator-async": "A token validator is an async function, which nobody awaits.",
+    "plugin-page": "A plugin brings a web page that cannot be served, or that another plugin brings too.",
     "validator-name": "Two plugins bring a token validator of one name.",
     "unknown-validator": "A token validator is named that no plugin brings.",
     "unprotected-resource": "A group takes access tokens, and asks nobody for one.",

@@ -34,6 +34,8 @@ class Plugin:
         page_tools: Tools of web pages: `rpcgw.api.webmcp.ToolProvider`s, classes or instances. Each site has them,
             unless it names the plugins that it wants.
         page_data: What these tools need to know: `rpcgw.api.webmcp.DataProcessor`s, classes or instances.
+        pages: Web pages that the daemon serves beside its own: text or bytes by path. What each is follows from the
+            ending of its path, HTML where it has none. They are the same for everybody.
         translations: A directory of catalogues, relative to the plugin's package; stands below the operator's own.
     """
 
@@ -46,6 +48,7 @@ class Plugin:
     validators: Mapping[str, TokenValidator] = field(default_factory=dict)
     page_tools: Sequence[object] = ()
     page_data: Sequence[object] = ()
+    pages: Mapping[str, str | bytes] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

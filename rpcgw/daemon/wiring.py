@@ -31,7 +31,7 @@ from rpcgw.daemon.revocations import REVOCATIONS, SharedRevocations
 from rpcgw.daemon.runtime import HOST_CLOCK, Runtime, open_runtime
 from rpcgw.daemon.telemetry import WorkerTelemetry, metrics_directory, preload_tracing, worker_telemetry
 from rpcgw.daemon.watched import watched_in_development, watched_in_production
-from rpcgw.endpoints import console, documents, mcp, postman, protected_resource, rpc
+from rpcgw.endpoints import console, documents, mcp, plugin_pages, postman, protected_resource, rpc
 from rpcgw.endpoints.cancellations import Cancellations, Marks
 from rpcgw.endpoints.census import Census
 from rpcgw.endpoints.deferred import Deferral
@@ -224,5 +224,6 @@ def entrances(
     of_no_group = [
         *protected_resource.entrances(gateway, runtime.clock, runtime.observer),
         *console.entrances(gateway, made, runtime.clock, runtime.observer),
+        *plugin_pages.entrances(gateway.pages, runtime.clock, runtime.observer),
     ]
     return [*found, *map(limits.around, of_no_group), *site_entrances(runtime, made, limits, usage)]

@@ -14,6 +14,7 @@ from rpcgw.config.settings import CallSettings, Settings
 from rpcgw.gateway.endpoints import serve, tokens_of
 from rpcgw.gateway.model import Gateway
 from rpcgw.gateway.oauth import oauth_problems
+from rpcgw.gateway.pages import plugin_pages
 from rpcgw.gateway.plugins import Imported, quarantine_problems, reports, runtimes, validators
 from rpcgw.gateway.protection import protection_problems
 from rpcgw.gateway.sites import Surroundings, serve_sites
@@ -56,6 +57,7 @@ def compile_gateway(loaded: Loaded, imported: Imported, plugin_catalogues: Layer
     webhooks, wrong_webhooks = webhook_policy(settings)
     known = partial(tokens_of, settings, known_tokens)
     sites, wrong_sites = serve_sites(Surroundings(settings, imported, table, texts, known))
+    shown, wrong_pages = plugin_pages(settings, imported.loaded)
     quarantined = quarantine_problems(imported, strict=settings.plugins.strict)
     problems = [
         *loaded.warnings,
@@ -65,6 +67,7 @@ def compile_gateway(loaded: Loaded, imported: Imported, plugin_catalogues: Layer
         *wrong_listeners,
         *wrong_webhooks,
         *wrong_sites,
+        *wrong_pages,
         *wrong_validators,
         *protection_problems(settings, known_tokens, incomplete=bool(imported.quarantined)),
         *oauth_problems(settings, table),
@@ -85,6 +88,7 @@ def compile_gateway(loaded: Loaded, imported: Imported, plugin_catalogues: Layer
         catalogues=tuple(chain(loaded.catalogues, *plugin_catalogues)),
         webhooks=webhooks,
         sites=sites,
+        pages=shown,
         warnings=tuple(sorted(problems)),
         notes=imported.notes,
     )

@@ -13,6 +13,7 @@ from rpcgw.api.plugin import Lifespan
 from rpcgw.api.problems import Problem
 from rpcgw.config.catalogues import CatalogueFile
 from rpcgw.config.settings import Settings
+from rpcgw.gateway.pages import PluginPage
 from rpcgw.gateway.wording import MethodWording
 from rpcgw.kernel.listeners import Listeners
 from rpcgw.kernel.table import MethodTable
@@ -101,6 +102,7 @@ class Gateway:
     tunings: Tunings = field(default_factory=dict)
     webhooks: WebhookPolicy = field(default_factory=WebhookPolicy)
     sites: tuple[SiteServed, ...] = ()
+    pages: tuple[PluginPage, ...] = ()
     catalogues: tuple[CatalogueFile, ...] = ()
     warnings: tuple[Problem, ...] = ()
     notes: tuple[str, ...] = ()
