@@ -40,6 +40,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 Json = dict[str, Any]
 DIALOG = "document.querySelector('rpcgw-dialog')"
+NOTE = "document.querySelector('rpcgw-note')"
 INSIDE = f"{DIALOG}.shadowRoot"
 
 
@@ -552,11 +553,11 @@ async def test_a_mail_is_prepared(chromium: Browser, served: Site) -> None:
     assert urllib.parse.unquote(parts.path) == "shop+info@example.org"
     assert urllib.parse.parse_qs(parts.query) == {"subject": [made["subject"]], "body": [body.replace("\n", "\r\n")]}
     assert text_of(result) == f"For shop+info@example.org, Оля & Co.\n{made['mailto']}"
-    await tab.page.until(f"{DIALOG} !== null")
-    assert await tab.page.value(f"{INSIDE}.querySelector('a').href") == made["mailto"]
+    await tab.page.until(f"{NOTE} !== null")
+    assert await tab.page.value(f"{NOTE}.shadowRoot.querySelector('a').href") == made["mailto"]
     assert await tab.page.value("document.activeElement === document.body")
-    await tab.page.value(f"{INSIDE}.querySelector('button').click()")
-    await tab.page.until(f"{DIALOG} === null")
+    await tab.page.value(f"{NOTE}.shadowRoot.querySelector('button').click()")
+    await tab.page.until(f"{NOTE} === null")
 
 
 async def test_a_second_mail_without_a_gesture_is_as_usable(chromium: Browser, served: Site) -> None:
@@ -566,7 +567,7 @@ async def test_a_second_mail_without_a_gesture_is_as_usable(chromium: Browser, s
     assert not second.get("isError")
     assert "Phone: +380" in second["structuredContent"]["body"]
     assert first["structuredContent"]["mailto"] != second["structuredContent"]["mailto"]
-    assert await tab.page.value("document.querySelectorAll('rpcgw-dialog').length") == 1
+    assert await tab.page.value("document.querySelectorAll('rpcgw-note').length") == 1
 
 
 HOSTILE = [
@@ -599,7 +600,7 @@ async def test_a_bad_address_gets_no_mail(chromium: Browser, served: Site, to: s
     tab = await ToolTab.open(chromium, served.page(made))
     result = await tab.call("do", {"name": "A", "message": "m"})
     assert result["isError"] is True
-    assert await tab.page.value(f"{DIALOG} === null")
+    assert await tab.page.value(f"{NOTE} === null")
 
 
 async def test_a_mail_that_is_too_long(chromium: Browser, served: Site) -> None:
@@ -607,7 +608,7 @@ async def test_a_mail_that_is_too_long(chromium: Browser, served: Site) -> None:
     tab, result = await written(chromium, served, {"name": "A", "message": "ї" * 1000})
     await told(served)
     assert "characters too long" in refused(result, "invalid", served)
-    assert await tab.page.value(f"{DIALOG} === null")
+    assert await tab.page.value(f"{NOTE} === null")
 
 
 # -- static, module
@@ -1004,7 +1005,7 @@ async def test_everybody_can_answer(chromium: Browser, served: Site, scheme: str
     tab = await ToolTab.open(chromium, scheme=scheme, width=360, height=740)
     await tab.page.visit(served.page(tool(MAIL), body="<main><h1>A page</h1></main>"))
     await tab.call("do", {"name": "A", "message": "m"})
-    await tab.page.until(f"{DIALOG} !== null")
+    await tab.page.until(f"{NOTE} !== null")
     assert await tab.page.violations() == []
     assert await tab.page.overflow() <= 0
 

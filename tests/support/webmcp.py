@@ -46,6 +46,8 @@ class ToolTab:
 
     def _heard(self, event: str, said: Json) -> None:
         match event:
+            case "Page.frameNavigated" if "parentId" not in said["frame"]:
+                self.tools.clear()
             case "WebMCP.toolsAdded":
                 self.tools |= {tool["name"]: tool for tool in said["tools"]}
             case "WebMCP.toolsRemoved":

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-from rpcgw.testing import PluginGateway, open_gateway
 from rpcgw_site import plugin
 from rpcgw_site.words import ROOTS, WORDS
+
+from rpcgw.testing import PluginGateway, open_gateway
 
 PAGES = {path: text for path, text in plugin.pages.items() if isinstance(text, str)}
 

@@ -278,9 +278,9 @@ button,a{font:inherit;color:inherit;background:none;padding:.5rem 1.25rem;border
   /** @param {EventTarget} target @param {string} event @param {(event: Event) => any} listener */
   const on = (target, event, listener) => target.addEventListener(event, listener);
 
-  /** In a shadow root the page's styles do not reach it, and a strict CSP lets it have its own. @param {string} title @param {Node[]} inner @param {Node[]} buttons */
-  const dialogOf = (title, inner, ...buttons) => {
-    const host = element("rpcgw-dialog", {});
+  /** In a shadow root the page's styles do not reach it, and a strict CSP lets it have its own. @param {string} kind @param {string} title @param {Node[]} inner @param {Node[]} buttons */
+  const dialogOf = (kind, title, inner, ...buttons) => {
+    const host = element(kind, {});
     const root = host.attachShadow({ mode: "open" });
     const sheet = new CSSStyleSheet();
     sheet.replaceSync(STYLE);
@@ -313,7 +313,7 @@ button,a{font:inherit;color:inherit;background:none;padding:.5rem 1.25rem;border
     const given = keys(args).filter((key) => key !== "client");
     const list = given.flatMap((key) => [element("dt", {}, key), element("dd", {}, cut(toText(args[key]), FIELD))]);
     const question = element("p", { id: "text" }, text ? fill(text, args) : say(config, "ask", { tool: name }));
-    const dialog = dialogOf(name, given.length ? [question, element("dl", {}, ...list)] : [question], stay, go);
+    const dialog = dialogOf("rpcgw-dialog", name, given.length ? [question, element("dl", {}, ...list)] : [question], stay, go);
     dialog.setAttribute("aria-describedby", "text");
     return new Promise((resolve, reject) => {
       /** @param {any} [problem] */
@@ -336,9 +336,9 @@ button,a{font:inherit;color:inherit;background:none;padding:.5rem 1.25rem;border
 
   /** A note that stays until it is closed, with a link to follow. @param {string} title @param {string} url @param {Config} config */
   const note = (title, url, config) => {
-    document.querySelector("rpcgw-dialog")?.remove();
+    document.querySelector("rpcgw-note")?.remove();
     const close = element("button", {}, say(config, "close"));
-    const dialog = dialogOf(title, [], close, element("a", { class: "go", href: url }, say(config, "open")));
+    const dialog = dialogOf("rpcgw-note", title, [], close, element("a", { class: "go", href: url }, say(config, "open")));
     on(close, "click", () => dialog.close());
     dialog.open = true; // where show() would take the focus
   };
