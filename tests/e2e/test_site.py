@@ -33,9 +33,9 @@ def served() -> Iterator[Daemon]:
 
 
 def rows(served: Daemon) -> list[tuple[str, str, str]]:
-    """Return the usage log: tool, client and outcome, in order."""
+    """Return what the usage log has of an agent: tool, client and outcome."""
     with closing(sqlite3.connect(served.folder / "var" / "usage.db")) as log:
-        return list(log.execute("SELECT tool, client, outcome FROM calls ORDER BY rowid"))
+        return list(log.execute("SELECT tool, client, outcome FROM webmcp_uses WHERE client = 'ChatGPT'"))
 
 
 async def agree(tab: ToolTab) -> None:
