@@ -25,6 +25,7 @@ from rpcgw.kernel.codec import decode
 from rpcgw.kernel.signature import place_of
 from rpcgw.kernel.table import MethodTable
 from rpcgw.protocol.mcp.tools import ToolSettings, build, descriptor
+from rpcgw.protocol.webmcp.schemas import reduced
 from rpcgw.protocol.webmcp.site import Addresses, Declared, Features, Site, Target
 
 _INLINE = ToolSettings(refs="inline")
@@ -117,7 +118,7 @@ def _target(around: Surroundings, name: str, group: str, version: int, locale: s
         method=method,
         title=said["title"],
         description=said["description"],
-        input_schema=decode(bytes(said["inputSchema"])),
+        input_schema=reduced(decode(bytes(said["inputSchema"]))),
         output_schema=None if schema is None else decode(bytes(schema)),
     )
 

@@ -36,7 +36,7 @@ def check(manifest: Manifest, addresses: Addresses) -> Iterator[Finding]:
     yield from _description(manifest)
     for field, schema in (("input_schema", manifest.input_schema), ("output_schema", manifest.output_schema)):
         if schema is not None:
-            yield from schemas.check(schema, (field,))
+            yield from schemas.check(schema, (field,), arguments=field == "input_schema")
     yield from _extra(manifest)
     own = _CHECKS.get(type(manifest.primitive))
     if own is not None:

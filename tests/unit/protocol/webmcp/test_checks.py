@@ -24,6 +24,7 @@ from rpcgw.api.webmcp import (
 )
 from rpcgw.protocol.webmcp.addresses import mail_fault, template_fault, url_fault
 from rpcgw.protocol.webmcp.checks import check
+from rpcgw.protocol.webmcp.schemas import reduced
 from rpcgw.protocol.webmcp.site import Addresses
 
 SITE = Addresses("https://www.example.org", frozenset({"https://shop.example.org", "http://127.0.0.1:8080"}))
@@ -161,6 +162,50 @@ WARNINGS = [
 def test_warnings(manifest: Manifest, code: str, where: str) -> None:
     """W-09 and the browsers' budgets: what works today and is no good is warned about, and nothing else is."""
     assert found(manifest) == [(code, where, "warning")]
+
+
+def test_output_schemas_are_the_author_s() -> None:
+    """Of answers browsers read any schema."""
+    schema = {
+        "type": "object",
+        "properties": {"p" * 31: {"format": "date"}},
+        "additionalProperties": {"type": "string"},
+    }
+    assert found(tool(output_schema=schema)) == []
+
+
+def test_reduced() -> None:
+    """What a method's schema has and browsers are about to refuse is left out, at any depth; nothing gets stricter."""
+    schema = {
+        "type": "object",
+        "title": "T",
+        "$defs": {"x": {}},
+        "properties": {
+            "day": {"type": "string", "format": "date", "minLength": 1},
+            "tags": {
+                "type": "array",
+                "items": {"anyOf": [{"type": "string"}], "description": "d"},
+                "uniqueItems": True,
+            },
+            "map": {"type": "object", "additionalProperties": {"type": "string"}},
+            "any": True,
+            "pair": {"prefixItems": [{"const": 1}, {"type": "string"}]},
+        },
+        "required": ["day"],
+        "additionalProperties": False,
+    }
+    assert reduced(schema) == {
+        "type": "object",
+        "properties": {
+            "day": {"type": "string", "minLength": 1},
+            "tags": {"type": "array", "items": {"description": "d"}},
+            "map": {"type": "object"},
+            "any": {},
+            "pair": {"prefixItems": [{}, {"type": "string"}]},
+        },
+        "required": ["day"],
+        "additionalProperties": False,
+    }
 
 
 URLS = [
