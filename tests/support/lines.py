@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -98,6 +99,14 @@ class Line:
         head = (await reader.readuntil(b"\r\n\r\n")).lower()
         length = int(head.split(b"\r\ncontent-length: ")[1].split(b"\r\n")[0])
         return Heard(int(head.split()[1]), head, await reader.readexactly(length))
+
+    async def ended(self) -> float:
+        """Wait until the other side has closed it without a word; when that was, by the monotonic clock."""
+        assert self._streams is not None, "it is open"
+        async with asyncio.timeout(PATIENCE):
+            assert await self._streams[0].read(1) == b""
+        await self.close()
+        return time.monotonic()
 
     async def close(self) -> None:
         """End the connection."""
