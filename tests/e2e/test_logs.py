@@ -5,12 +5,23 @@ from __future__ import annotations
 import json
 import signal
 import stat
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.support.daemon import Daemon, DaemonDidNotStart, daemon, parse_log, wait_until
+from tests.support.daemon import (
+    RPCGW,
+    Daemon,
+    DaemonDidNotStart,
+    clean_environment,
+    daemon,
+    end,
+    folder,
+    parse_log,
+    wait_until,
+)
 from tests.support.mcp import Stateless
 
 PLUGIN = '''
@@ -177,3 +188,26 @@ def test_a_log_that_cannot_be_opened_is_a_problem_with_its_place(tmp_path: Path)
     assert "error[log-file]" in str(caught.value)
     assert "gateway.yaml:" in str(caught.value)
     assert "exit code 78" in str(caught.value)
+
+
+def test_a_worker_of_a_queue_opens_its_files_anew(tmp_path: Path, redis_url: str) -> None:
+    """SIGUSR1 is for it what it is for the daemon, and no end."""
+    place = tmp_path / "audit.log"
+    queue = {"type": "redis", "config": {"name": "later", "dsn": redis_url}}
+    config = {
+        "ufo_json_rpc": {"security": {"protected_api": False}, "async": [queue]},
+        "defaults": {"audit": "calls"},
+        "logging": {"audit": {"file": str(place)}},
+    }
+    with folder(config=config, plugins={"shop.py": PLUGIN}) as home, (home / "worker.log").open("wb") as log:
+        command = [str(RPCGW), "worker", "later", "-c", "gateway.yaml"]
+        process = subprocess.Popen(command, cwd=home, env=clean_environment(home, None), stdout=log, stderr=log)
+        try:
+            wait_lines(home / "worker.log", "worker.ready", 1)
+            place.rename(tmp_path / "audit.log.1")
+            process.send_signal(signal.SIGUSR1)
+            wait_until(place.exists, 20, (home / "worker.log").read_text)
+            process.terminate()
+            assert process.wait(30) == 0
+        finally:
+            end(process)
