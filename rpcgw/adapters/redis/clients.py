@@ -21,8 +21,8 @@ from redis.asyncio.retry import Retry
 from redis.asyncio.sentinel import SentinelConnectionPool, SentinelManagedConnection, SentinelManagedSSLConnection
 from redis.backoff import NoBackoff
 
+from rpcgw.adapters.redis.connections import cancellable, over_tls
 from rpcgw.adapters.redis.sentinels import Sentinels
-from rpcgw.adapters.redis.tls import over_tls
 from rpcgw.config.redisaddress import RedisAddress
 
 Client = Redis | RedisCluster
@@ -77,11 +77,10 @@ def _cluster(address: RedisAddress, timeout: float, connections: int) -> RedisCl
         **{**BASICS, "socket_timeout": share, "socket_connect_timeout": share},
         **_credentials(address),
     )
-    if address.tls:
-        kind = over_tls(address)
-        client.connection_kwargs["connection_class"] = kind  # of the nodes that will be found
-        for node in client.startup_nodes:
-            node.connection_class = kind
+    kind = cancellable(over_tls(address) if address.tls else Connection)
+    client.connection_kwargs["connection_class"] = kind  # of the nodes that will be found
+    for node in client.startup_nodes:
+        node.connection_class = kind
     return client
 
 

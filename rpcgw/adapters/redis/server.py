@@ -64,7 +64,7 @@ class RedisServer:
     async def _forget(self) -> None:
         """Close what lies idle: it leads to a server that does not answer, or is the master no more."""
         if isinstance(self.client, RedisCluster):
-            await self.client.aclose()
+            await _disperse(self.client)
         else:
             await self.client.connection_pool.disconnect(inuse_connections=False)
 
@@ -73,11 +73,19 @@ class RedisServer:
         try:
             async with asyncio.timeout(self._timeout):
                 if isinstance(self.client, RedisCluster):
-                    await self.client.aclose()
+                    await _disperse(self.client)
                 else:
                     await self.client.aclose(close_connection_pool=True)
         except (TimeoutError, RedisError, OSError) as error:
             raise StoreError(f"Redis: {str(error) or type(error).__name__}") from error
+
+
+async def _disperse(cluster: RedisCluster) -> None:
+    """Close every connection; the next command looks for the nodes anew."""
+    await cluster.aclose()
+    # After an error it takes itself for closed, and is not.
+    for nodes in ("nodes_cache", "startup_nodes"):
+        await cluster.nodes_manager.aclose(nodes)
 
 
 def _is_refusal(error: Exception) -> bool:

@@ -10,10 +10,11 @@ from typing import cast
 
 import aio_pika
 import pytest
-from redis.asyncio import Redis
 
 from rpcgw.adapters.queues.amqp import AmqpQueue
 from rpcgw.adapters.queues.redis import RedisQueue
+from rpcgw.adapters.redis.clients import client_for
+from rpcgw.config.redisaddress import redis_address
 from rpcgw.kernel.ports import JobQueue, StoreError
 from tests.unit.adapters.queues.conftest import RECLAIM, Bench, Observer, killed
 
@@ -32,7 +33,9 @@ class Broker:
 
 @asynccontextmanager
 async def in_redis(url: str, name: str, observer: Observer) -> AsyncIterator[Broker]:
-    redis = Redis.from_url(url, protocol=2)
+    address = redis_address(url)
+    redis = client_for(address, 30.0, 8)
+    dead = f"{{{name}}}.dead" if address.kind == "cluster" else f"{name}.dead"
 
     async def produce(body: bytes) -> None:
         await redis.xadd(name, {"message": body})
@@ -41,13 +44,14 @@ async def in_redis(url: str, name: str, observer: Observer) -> AsyncIterator[Bro
         return int(await redis.xlen(name))
 
     async def buried() -> tuple[bytes, str, str]:
-        while not (found := await redis.xrange(f"{name}.dead")):
+        while not (found := await redis.xrange(dead)):
             await asyncio.sleep(0.01)
         fields = cast("dict[bytes, bytes]", found[0][1])
         return fields[b"message"], fields[b"reason"].decode(), fields[b"deliveries"].decode()
 
     yield Broker(lambda: RedisQueue(url, name, observer, reclaim=RECLAIM), produce, left, buried)
-    await redis.delete(name, f"{name}.dead")
+    for stream in (name, dead):
+        await redis.delete(stream)
     await redis.aclose()
 
 
@@ -78,14 +82,20 @@ async def in_rabbit(url: str, name: str, observer: Observer) -> AsyncIterator[Br
     await connection.close()
 
 
-KINDS = {"redis": (in_redis, "redis_url"), "rabbit": (in_rabbit, "rabbit_url")}
+KINDS = {
+    "redis": (in_redis, "redis_url"),
+    "redis behind Sentinels": (in_redis, "watched"),
+    "a Cluster": (in_redis, "cluster"),
+    "rabbit": (in_rabbit, "rabbit_url"),
+}
 
 
 @pytest.fixture(params=list(KINDS))
 async def broker(request: pytest.FixtureRequest, name: str, observer: Observer) -> AsyncIterator[Broker]:
     """Each kind in turn."""
-    make, url = KINDS[request.param]
-    async with make(request.getfixturevalue(url), name, observer) as made:
+    make, where = KINDS[request.param]
+    found = request.getfixturevalue(where)
+    async with make(found if isinstance(found, str) else found.url, name, observer) as made:
         yield made
 
 
