@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Final
 from urllib.parse import urlsplit
 
-_AUTHORITY = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::([0-9]{1,5})?)?", re.ASCII)
+_AUTHORITY = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9_-]+(?:\.[a-z0-9_-]+)*\.?)(?::([0-9]{1,5})?)?", re.ASCII)
 _ORIGIN = re.compile(r"([a-z][a-z0-9+.-]*)://([^/?#@\s]+)", re.ASCII)
 _REMEMBERED: Final = 256
 _DEFAULT_PORTS: Final = {"http": "80", "https": "443"}
