@@ -115,6 +115,10 @@ docs: reference $(DOCS_OK) ## build the documentation into site; a warning fails
 wheel: $(VENV_OK) ## build the wheel and the source distribution into dist
 	@.venv/bin/python -m build --no-isolation --outdir dist .
 
+.PHONY: install
+install: wheel ## install it as a systemd service: into /opt/rpcgw, /etc/rpcgw, /etc/systemd/system (or below ROOT=...)
+	@$(PYTHON) scripts/install.py $(ROOT)
+
 .PHONY: lock
 lock: .cache/uv/.ready .cache/bin/.ready ## renew the lock files from pyproject.toml, requirements/*.in and package.json
 	@for name in uv node pipx docs $(CLIENTS); do $(COMPILE) requirements/$$name.in -o requirements/$$name.lock || exit 1; done

@@ -25,7 +25,7 @@ TARGETS = [
         "ops-report",
         "conformance",
     ),
-    *("bench", "reference", "docs", "wheel", "clean", "lock"),
+    *("bench", "reference", "docs", "wheel", "install", "clean", "lock"),
 ]
 
 
