@@ -86,7 +86,7 @@ kills: setup ## kill a random worker each second for a minute, under load; KILL_
 
 .PHONY: ops-report
 ops-report: setup ## run the fault tests and write their figures into docs/operations.md
-	@.venv/bin/python -m scripts.ops_report $(ARGS)
+	@RPCGW_FLOODS=full .venv/bin/python -m scripts.ops_report $(ARGS)
 
 .PHONY: screenshots
 screenshots: setup ## take pictures of the pages that the example serves, into .cache/screenshots
