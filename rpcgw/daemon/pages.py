@@ -17,7 +17,8 @@ from rpcgw.config.settings import Settings
 from rpcgw.daemon.rates import Limits
 from rpcgw.daemon.runtime import Runtime
 from rpcgw.daemon.secrets import kept_secret
-from rpcgw.endpoints import beacons, page_calls, webmcp
+from rpcgw.endpoints import beacons, page_calls, site_files, site_selftest, webmcp
+from rpcgw.endpoints import usage as dashboard
 from rpcgw.endpoints.console import Pages
 from rpcgw.exchange import Entrance, Head, Verdict
 from rpcgw.gateway.model import Gateway, SiteServed
@@ -81,9 +82,13 @@ def site_entrances(runtime: Runtime, made: Pages, limits: Limits, usage: UsageLo
             script=made.assets[SCRIPT],
         )
         found += webmcp.entrances(served, for_pages)
+        found += site_files.entrances(served, made, runtime.clock, runtime.observer)
+        if gateway.settings.environment == site_selftest.ENVIRONMENT:
+            found.append(site_selftest.entrance(served, site_selftest.Made(made, for_pages)))
         found.append(_calls(served, runtime, limits, secret))
         if usage is not None:
             found.append(_beacons(served, runtime, usage, secret))
+            found.append(dashboard.entrance(served, _dashboard(runtime, made, usage)))
     return [limits.around(entrance) for entrance in found]
 
 
@@ -113,6 +118,11 @@ def _beacons(served: SiteServed, runtime: Runtime, usage: UsageLog, secret: byte
         ceiling=settings.ceiling,
     )
     return beacons.entrance(served, services)
+
+
+def _dashboard(runtime: Runtime, made: Pages, usage: UsageLog) -> dashboard.Services:
+    locale = runtime.gateway.settings.translations.default_locale
+    return dashboard.Services(usage, made, runtime.clock, runtime.observer, locale)
 
 
 def _secret(settings: Settings) -> bytes:

@@ -77,13 +77,14 @@ class SiteServed:
     """A site's pages: who may ask for them, and whose beacons and calls are taken.
 
     `callers` says by group who may call its methods: whoever may do so over `/rpc`. `negotiate` gives the language of
-    a group's answers by `Accept-Language`.
+    a group's answers by `Accept-Language`. `owners` may see how its tools are used.
     """
 
     site: Site
     readers: Policy
     senders: Senders
     callers: Mapping[str, Policy]
+    owners: Policy
     negotiate: Mapping[str, Callable[[str | None], str]] = field(default_factory=dict)
 
 

@@ -12,6 +12,7 @@ from rpcgw.access.guards import Guards, compile_guards
 from rpcgw.access.names import origin_of
 from rpcgw.access.senders import compile_senders
 from rpcgw.access.tokens import Tokens
+from rpcgw.api.marks import DEFAULT_GROUP
 from rpcgw.api.problems import Place, Problem
 from rpcgw.config.settings import Settings
 from rpcgw.config.sites import Site as SiteSettings
@@ -30,6 +31,7 @@ from rpcgw.protocol.webmcp.site import Addresses, Declared, Features, Site, Targ
 
 _INLINE = ToolSettings(refs="inline")
 _KEPT = 1024
+_READING = ("GET", "HEAD")
 
 TokensOf = Callable[[str], Tokens]
 
@@ -88,7 +90,8 @@ def _served(route: SiteRoute, own: SiteSettings, offered: Sequence[Offered], aro
     callers = {group: _callers(guards, settings, group, around.tokens(group)) for group in around.table.groups}
     senders = compile_senders(own.origins, settings.server.public_url)
     negotiate = {group: around.wording.negotiator(group) for group in around.table.groups}
-    return SiteServed(site, Policy(guards, methods=("GET", "HEAD")), senders, callers, negotiate)
+    owners = _owners(guards, settings, around.tokens(DEFAULT_GROUP))
+    return SiteServed(site, Policy(guards, methods=_READING), senders, callers, owners, negotiate)
 
 
 def _guards(own: SiteSettings, settings: Settings) -> Guards:
@@ -104,6 +107,12 @@ def _guards(own: SiteSettings, settings: Settings) -> Guards:
 def _callers(guards: Guards, settings: Settings, group: str, tokens: Tokens) -> Policy:
     needed = settings.security_of(group).protected_api
     return Policy(guards, ("POST",), {"POST": tokens} if needed else {}, {"POST": JSON})
+
+
+def _owners(guards: Guards, settings: Settings, tokens: Tokens) -> Policy:
+    """Whoever holds a token of the default group, where calls of it need one."""
+    needed = settings.security_of(DEFAULT_GROUP).protected_api
+    return Policy(guards, _READING, dict.fromkeys(_READING, tokens) if needed else {})
 
 
 def _target(around: Surroundings, name: str, group: str, version: int, locale: str) -> Target | None:

@@ -126,8 +126,8 @@ def daemon(
 
 
 @contextlib.contextmanager
-def example() -> Iterator[Daemon]:
-    """Serve the example as it is shipped, from a copy: its state is made there."""
+def example(*arguments: str) -> Iterator[Daemon]:
+    """Serve the example as it is shipped, from a copy: its state is made there. `arguments` are those of the command."""
     with tempfile.TemporaryDirectory(prefix="rpcgw-") as name:
         place = Path(name)
         ignored = shutil.ignore_patterns("__pycache__", "*.egg-info", "var", "tests")
@@ -135,7 +135,7 @@ def example() -> Iterator[Daemon]:
             shutil.copytree(ROOT / source, place / source, ignore=ignored)
         for source in ("gateway.yaml.example", "routes.yaml.example"):
             shutil.copyfile(ROOT / source, place / source)
-        with serving(place, config="gateway.yaml.example") as running:
+        with serving(place, arguments=arguments, config="gateway.yaml.example") as running:
             yield running
 
 
