@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 
 import pytest
 
@@ -30,7 +31,7 @@ def test_bars_stand_side_by_side(days: int) -> None:
     made = chart([(20_000 + day, day) for day in range(days)])
     assert [bar.calls for bar in made.bars] == list(range(days))
     ends = [(bar.x, bar.x + bar.width) for bar in made.bars]
-    assert all(right <= left for (_, right), (left, _) in zip(ends, ends[1:], strict=False))
+    assert all(right <= left for (_, right), (left, _) in itertools.pairwise(ends))
     assert ends[-1][1] <= WIDTH
 
 
