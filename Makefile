@@ -32,6 +32,7 @@ help: ## say what there is to do
 setup: ## fetch everything that the daemon and its tests need, into .venv and .cache
 	@$(MAKE) -s -j2 $(VENV_OK) $(CLIENTS_OK) $(NODE_OK) $(WHEELS_OK) $(PIPX_OK)
 	@$(SETUP) redis
+	@$(SETUP) postgres
 	@$(SETUP) chromium
 
 .PHONY: serve

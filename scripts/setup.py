@@ -5,6 +5,7 @@
     setup.py npm DIRECTORY SOURCE NODE           an npm folder made from SOURCE's package-lock.json
     setup.py wheels DIRECTORY LOCK ...           the wheels of locks, for an installation without a network
     setup.py redis                               a redis-server on the PATH
+    setup.py postgres                            a PostgreSQL
     setup.py chromium                            a Chromium on the PATH
 
 It runs under the system's Python, before anything is installed: the standard library only. What is missing and cannot
@@ -136,6 +137,12 @@ def find_chromium() -> None:
         install_from_debian("chromium", "Chromium, in which the tests open pages,")
 
 
+def find_postgres() -> None:
+    """See that there is a PostgreSQL for the tests to start; Debian keeps its programs off the PATH."""
+    if shutil.which("postgres") is None and not list(Path("/usr/lib/postgresql").glob("*/bin/postgres")):
+        install_from_debian("postgresql", "PostgreSQL, which the tests start,")
+
+
 COMMANDS: dict[str, Callable[..., None]] = {
     "venv": make_venv,
     "wheels": download_wheels,
@@ -143,6 +150,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "npm": install_npm,
     "redis": find_redis,
     "chromium": find_chromium,
+    "postgres": find_postgres,
 }
 
 

@@ -19,17 +19,19 @@ from rpcgw.kernel.call import Call
 from rpcgw.kernel.ports import HttpClient, JobQueue
 from rpcgw.kernel.scopes import refusal
 
-JOBS, OTEL = "rpcgw[jobs]", "rpcgw[otel]"
+JOBS, OTEL, POSTGRES = "rpcgw[jobs]", "rpcgw[otel]", "rpcgw[postgres]"
 """The extras of the package that bring what is missing."""
 
 
 def missing_packages(settings: Settings) -> Iterator[Problem]:
     """What the configuration needs and is not installed."""
     kinds = {transport.type for transport in settings.transports}
+    dsn = settings.webmcp.usage.dsn or ""
     needs = [
         ("stamina", "jobs.webhooks.allow", JOBS, bool(settings.jobs.webhooks.allow)),
         ("aio_pika", "ufo_json_rpc.async", JOBS, "amqp" in kinds),
         ("stamina", "ufo_json_rpc.async", JOBS, "mercure" in kinds),
+        ("psycopg", "webmcp.usage.dsn", POSTGRES, dsn.startswith("postgres")),
         ("opentelemetry", "tracing.enabled", OTEL, settings.tracing.enabled),
     ]
     for package, option, extra, needed in needs:

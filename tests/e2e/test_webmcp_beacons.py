@@ -15,10 +15,12 @@ from functools import partial
 from typing import Any
 
 import aiohttp
+import psycopg
 import pytest
 
 from tests.support.daemon import Daemon, daemon, wait_until
 from tests.support.daemon import serving as again
+from tests.support.postgres import postgres_server
 from tests.support.sites import CALL, OURS, PLUGIN, ROUTES, begin, configured, send, stored
 
 UNLIMITED = {"rate_limit": 0, "ceiling": 0}
@@ -355,6 +357,27 @@ async def beacons(d: Daemon, clients: int, each: int, rate: float) -> Counter[in
 
     await asyncio.gather(*(client(number) for number in range(clients)))
     return counted
+
+
+def test_a_database_that_hosts_share() -> None:
+    """With a DSN two daemons of their own keep one log; one ends what the other began."""
+    with postgres_server() as dsn, serving(**UNLIMITED, dsn=dsn) as one, serving(**UNLIMITED, dsn=dsn) as other:
+        assert send(one, begin()).status == 204
+        assert send(other, {"call": CALL, "outcome": "ok", "ms": 5}).status == 204
+        with psycopg.connect(dsn) as log:
+            found = log.execute("SELECT site, tool, client, outcome, ms FROM webmcp_uses").fetchall()
+        assert found == [("main", "site_goto", "ChatGPT", "ok", 5)]
+        assert stored(one) == stored(other) == []
+
+
+def test_a_log_that_cannot_be_written() -> None:
+    """A log that is away is told to the sender and the operator, and pages are served all the same."""
+    with serving(**UNLIMITED, dsn="postgresql://nobody@127.0.0.1:1/none") as running:
+        answer = send(running, begin())
+        assert (answer.status, answer.header("Retry-After")) == (503, "5")
+        assert counters(running) == {"failed": 1}
+        assert running.wait_log("webmcp.log_failed")["level"] == "error"
+        assert running.get("/webmcp/config.json").status == 200
 
 
 @pytest.mark.asyncio

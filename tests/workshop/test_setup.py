@@ -39,7 +39,10 @@ def test_a_missing_redis_is_named_with_what_to_install(tmp_path: Path) -> None:
 def test_an_unknown_command_names_the_known_ones(tmp_path: Path) -> None:
     """A wrong word is answered with the right ones."""
     done = setup("everything", path=str(tmp_path))
-    assert (done.returncode, done.stderr) == (1, "setup: one of venv, wheels, node, npm, redis, chromium is wanted\n")
+    assert (done.returncode, done.stderr) == (
+        1,
+        "setup: one of venv, wheels, node, npm, redis, chromium, postgres is wanted\n",
+    )
 
 
 @pytest.mark.parametrize(("said", "version"), SAID)

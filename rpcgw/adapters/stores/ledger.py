@@ -6,6 +6,7 @@ Of a call its id is kept until its end was told, an hour at most; no address, no
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any, Final, Protocol, TypeVar
 
 from rpcgw.kernel.ports import StoreError
@@ -50,7 +51,6 @@ class Ledger:
 
     Args:
         connect: Opens the database, and makes the table where there is none.
-        failures: What a connection raises when it cannot do what was asked.
         mark: What stands for a value in a statement.
         begin: Begins a transaction that is going to write.
     """
@@ -58,13 +58,11 @@ class Ledger:
     def __init__(
         self,
         connect: Callable[[], Connection],
-        failures: tuple[type[Exception], ...],
         *,
         mark: str = "?",
         begin: str = "BEGIN",
     ) -> None:
         self._connect = connect
-        self._failures = failures
         self._mark = mark
         self._begin = begin
         self._connection: Connection | None = None
@@ -117,17 +115,16 @@ class Ledger:
             connection.execute(self._begin)
             done = work(connection)
             connection.execute("COMMIT")
-        except self._failures as error:
+        except Exception as error:
+            # Whatever a driver raises: what was not committed is undone, and the next batch begins anew.
             self._forget()
             raise StoreError(f"the usage log: {error}") from error
         return done
 
     def _forget(self) -> None:
         """A connection that failed is not used again; closing it undoes what was not committed."""
-        try:
+        with suppress(Exception):
             self.close()
-        except self._failures:
-            self._connection = None
 
     def _run(self, connection: Connection, statement: str, *values: object) -> Cursor:
         return connection.execute(statement.replace("?", self._mark), values)

@@ -27,7 +27,7 @@ _SCHEMA: Final = (
 
 def open_database(dsn: str) -> Ledger:
     """The log in a database; its table is made with the first beacon."""
-    return Ledger(partial(_connect, dsn), (psycopg.Error, OSError), mark="%s")
+    return Ledger(partial(_connect, dsn), mark="%s")
 
 
 def _connect(dsn: str) -> psycopg.Connection[tuple[object, ...]]:

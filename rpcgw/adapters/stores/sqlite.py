@@ -25,7 +25,7 @@ _SCHEMA: Final = (
 
 def open_file(path: str) -> Ledger:
     """The log in a file, which only this user may read; it is made with the first beacon."""
-    return Ledger(partial(_connect, path), (sqlite3.Error, OSError), begin="BEGIN IMMEDIATE")
+    return Ledger(partial(_connect, path), begin="BEGIN IMMEDIATE")
 
 
 def _connect(path: str) -> sqlite3.Connection:
