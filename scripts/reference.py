@@ -22,6 +22,7 @@ import rpcgw
 import rpcgw.testing
 from rpcgw.adapters.telemetry.families import FAMILIES
 from rpcgw.adapters.telemetry.slotfile import COUNTER, HISTOGRAM
+from rpcgw.api import webmcp
 from rpcgw.api.errors import RpcError
 from rpcgw.api.events import EVENT_NAMES
 from rpcgw.cli.main import COMMANDS, cli
@@ -218,6 +219,10 @@ def api_page() -> str:
     parts = ["# Names to import\n\n## In plugins: `import rpcgw as rpc`\n"]
     for name, value in sorted(_public().items(), key=lambda pair: pair[0].lower()):
         parts.append(_entry(f"rpc.{name}", value))
+    said = _prose(inspect.getdoc(webmcp) or "", dedented=True)
+    parts.append(f"\n## Tools of web pages: `from rpcgw.api import webmcp`\n\n{said}\n")
+    named = ((name, getattr(webmcp, name)) for name in webmcp.__all__)
+    parts += (_entry(f"webmcp.{name}", value) for name, value in named if isinstance(value, type))
     parts.append(
         "\n## In tests: `rpcgw.testing`\n\n" + _prose(inspect.getdoc(rpcgw.testing) or "", dedented=True) + "\n"
     )
