@@ -13,6 +13,7 @@ CLIENTS_OK := $(CLIENTS:%=.cache/clients/%/.ready)
 NODE_OK    := .cache/node/.ready
 VENV_OK    := .venv/.ready
 DOCS_OK    := .cache/docs/.ready
+FUZZ_OK    := .cache/fuzz/.ready
 WHEELS_OK  := .cache/wheels/.ready
 PIPX_OK    := .cache/pipx/.ready
 COMPILE    := .cache/uv/bin/uv pip compile --quiet --upgrade --universal --generate-hashes --no-annotate \
@@ -89,6 +90,15 @@ kills: setup ## kill a random worker each second for a minute, under load; KILL_
 ops-report: setup ## run the fault tests and write their figures into docs/operations.md
 	@RPCGW_FLOODS=full .venv/bin/python -m scripts.ops_report $(ARGS)
 
+.PHONY: soak
+soak: setup ## open and drop sessions for SECONDS=600: memory and descriptors stay flat
+	@SOAK=$(or $(SECONDS),600) $(PYTEST) -s tests/e2e/test_soak.py $(ARGS)
+
+.PHONY: fuzz
+fuzz: $(VENV_OK) ## fuzz every parser that faces the network, or ARGS="--seconds 300 PARSER ..."
+	@$(MAKE) -s $(FUZZ_OK) || echo "fuzz: atheris cannot be had here"
+	@PYTHONPATH="$(CURDIR):$$(echo $(CURDIR)/.cache/fuzz/lib/python3*/site-packages)" .venv/bin/python -m scripts.fuzz $(ARGS)
+
 .PHONY: screenshots
 screenshots: setup ## take pictures of the pages that the example serves, into .cache/screenshots
 	@.venv/bin/python -m scripts.screenshots
@@ -122,7 +132,7 @@ install: wheel ## install it as a systemd service: into /opt/rpcgw, /etc/rpcgw, 
 
 .PHONY: lock
 lock: .cache/uv/.ready .cache/bin/.ready ## renew the lock files from pyproject.toml, requirements/*.in and package.json
-	@for name in uv node pipx docs $(CLIENTS); do $(COMPILE) requirements/$$name.in -o requirements/$$name.lock || exit 1; done
+	@for name in uv node pipx docs fuzz $(CLIENTS); do $(COMPILE) requirements/$$name.in -o requirements/$$name.lock || exit 1; done
 	@$(COMPILE) pyproject.toml --all-extras --group dev -o requirements/dev.lock
 	@$(COMPILE) pyproject.toml --constraints requirements/dev.lock -o requirements/runtime.lock
 	@$(COMPILE) pyproject.toml --all-extras --constraints requirements/dev.lock -o requirements/container.lock
@@ -159,6 +169,11 @@ $(PIPX_OK): requirements/pipx.lock
 $(DOCS_OK): requirements/docs.lock
 	@echo "setup: docs"
 	@$(SETUP) venv .cache/docs $<
+	@touch $@
+
+$(FUZZ_OK): requirements/fuzz.lock
+	@echo "setup: fuzz"
+	@$(SETUP) venv .cache/fuzz $<
 	@touch $@
 
 .cache/uv/.ready: requirements/uv.lock

@@ -23,6 +23,8 @@ TARGETS = [
         "contract-mutants",
         "acceptance",
         "ops-report",
+        "soak",
+        "fuzz",
         "conformance",
     ),
     *("bench", "reference", "docs", "wheel", "install", "clean", "lock"),

@@ -118,7 +118,7 @@ def _session_header(request_id: RequestId | None, headers: Headers, claim: str |
     found = fields.values(headers, fields.VERSION)
     for value in found:
         if value not in SESSION and value not in STATELESS:
-            data = {"supported": list(SESSION), "requested": value[:_QUOTED]}
+            data = {"supported": list(SESSION), "requested": fields.quotable(value[:_QUOTED])}
             return Refused(400, INVALID_REQUEST, "MCP-Protocol-Version names no revision served here", data, request_id)
     if claim is not None and any(value != claim for value in found):
         text = f"Header mismatch: MCP-Protocol-Version {found[0]!r}, the body says {claim!r}"

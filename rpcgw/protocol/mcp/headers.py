@@ -26,6 +26,11 @@ def values(headers: Headers, name: str) -> list[str]:
     return [value.strip(BLANKS) for value in headers.getall(name, [])]
 
 
+def quotable(value: str) -> str:
+    """A value as an answer may repeat it: the door hands on bytes that are no UTF-8, and JSON has no form for them."""
+    return value.encode(errors="replace").decode()
+
+
 def decoded(value: str) -> str | None:
     """What a header value means: itself, or what its Base64 sentinel holds; None where it is neither.
 
