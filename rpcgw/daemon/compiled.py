@@ -7,7 +7,7 @@ returns is all that the generation's workers ever see. Each worker enters `runni
 from __future__ import annotations
 
 import ssl
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Protocol
@@ -46,9 +46,9 @@ class Running:
     """A worker's gateway, open for calls.
 
     `traffic` is told of each answer. `draining` is called when the worker begins to drain (end streams with their
-    closing answer); `reopen` when log files were moved away; `reloaded` once the worker is ready and after each reload:
-    whether the last one succeeded, and since when the generation serves that does (seconds since the epoch).
-    `bounds` and `tls` are the door's.
+    closing answer), with what the tools of those are that serve from now on, if anybody does; `reopen` when log files
+    were moved away; `reloaded` once the worker is ready and after each reload: whether the last one succeeded, and
+    since when the generation serves that does (seconds since the epoch). `bounds` and `tls` are the door's.
     """
 
     entrances: Sequence[Entrance]
@@ -56,7 +56,7 @@ class Running:
     parts: Parts = no_parts
     traffic: Traffic = untold
     scrape: Scrape | None = None
-    draining: Callable[[], None] = nothing
+    draining: Callable[[Mapping[str, str] | None], None] = nothing
     reopen: Callable[[], None] = nothing
     reloaded: Callable[[bool, float], None] = nothing
     bounds: Bounds = _BOUNDS

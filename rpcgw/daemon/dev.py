@@ -140,7 +140,7 @@ class Dev:
         running.reloaded(True, time.time())  # noqa: FBT003 -- it is a hook
         self._lines("ready", watching=True)
         again = await self._until_told()
-        running.draining()
+        running.draining({} if again else None)
         await door.drain(RESTART_GRACE if again else self._compiled.needs.grace, 0.0)
         return None if again else OK
 

@@ -9,7 +9,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 
 import rpcgw
@@ -66,7 +66,7 @@ class Member:
     def relieve(self, grace: float) -> None:
         """Let a worn worker drain as one of an old generation does; it is killed if it does not come to an end."""
         self.relieved = True
-        self.channel.send({"do": "drain", "grace": grace, "idle": None})
+        self.channel.send({"do": "drain", "grace": grace, "idle": None, "tools": None})
         asyncio.get_running_loop().call_later(grace + CLOSE_WITHIN, self.kill, signal.SIGKILL)
 
     def kill(self, number: int) -> None:
@@ -198,10 +198,13 @@ class Generation:
         for member in self:
             member.channel.send(message)
 
-    async def retire(self, grace: float, idle: float | None) -> None:
-        """Let the workers drain; whoever is not gone in time is killed. The template ends with its last worker."""
+    async def retire(self, grace: float, idle: float | None, tools: Mapping[str, str] | None = None) -> None:
+        """Let the workers drain; whoever is not gone in time is killed. The template ends with its last worker.
+
+        `tools` are those of the generation that serves from now on, if any.
+        """
         self.retiring = True
-        self.tell({"do": "drain", "grace": grace, "idle": idle})
+        self.tell({"do": "drain", "grace": grace, "idle": idle, "tools": tools})
         gone = [member.gone for member in self]
         if gone and (await asyncio.wait(gone, timeout=grace + CLOSE_WITHIN))[1]:
             await self.kill()

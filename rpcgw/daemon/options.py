@@ -54,7 +54,8 @@ class Needs:
     directories that `--dev` watches (empty: the configuration's directory); `sources` those, and patterns, that
     `server.watch` watches (empty: it does not). `fixed` holds, by name and as
     text, the settings that a reload cannot change. `metrics_bind` is where metrics are scraped, if not where everything
-    else is served. `fast_front` is `http.fast_front`.
+    else is served. `fast_front` is `http.fast_front`, and `tools` tells by endpoint what its tools are, as a
+    text that is compared.
     """
 
     bind: tuple[str, ...]
@@ -74,6 +75,7 @@ class Needs:
     sources: tuple[str, ...] = ()
     fixed: Mapping[str, str] = field(default_factory=dict)
     metrics_bind: str = ""
+    tools: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def slots(self) -> int:

@@ -72,7 +72,7 @@ async def _serve(gateway: Gateway, client: Client, observer: Observer, tracer: T
 def _entrance(runtime: Runtime, route: McpRoute, version: int) -> Entrance:
     """The way in that HTTP has for this version, with sessions that nobody else sees."""
     endpoint = lines.without_mirrors(route.endpoint)
-    endpoint = replace(endpoint, limits=replace(endpoint.limits, session_ttl=_FOR_EVER))
+    endpoint = replace(endpoint, limits=replace(endpoint.limits, session_ttl=_FOR_EVER), listens=False)
     own = Sessions(MemoryPool(), runtime.clock, runtime.ids, runtime.observer, LocalRevocations())
     services = mcp.Services(
         runtime.executor,

@@ -286,7 +286,7 @@ class Supervisor:
         self._serve_from_now_on(new)
         for setting, text in needing_restart(self._fixed, new.needs.fixed):
             self._lines("restart.needed", level="warning", setting=setting, text=text)
-        drain = self._spawn(self._retire(old, new.needs.reload))
+        drain = self._spawn(self._retire(old, new))
         self._draining.add(drain)
         drain.add_done_callback(self._draining.discard)
 
@@ -314,10 +314,10 @@ class Supervisor:
         place, code, level = str(problem.place), problem.code, problem.level
         self._lines("problem", level=level, place=place, code=code, text=problem.text, hint=problem.hint)
 
-    async def _retire(self, generation: Generation, grace: float) -> None:
-        await generation.retire(grace, None)
-        self._forget(generation)
-        self._lines("drained", generation=generation.number)
+    async def _retire(self, old: Generation, new: Generation) -> None:
+        await old.retire(new.needs.reload, None, new.needs.tools)
+        self._forget(old)
+        self._lines("drained", generation=old.number)
 
     def _template_lost(self, generation: Generation, code: int) -> None:
         self._orphans |= {member.pid for member in generation if member.pid}

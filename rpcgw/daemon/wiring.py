@@ -6,7 +6,7 @@ import signal
 import ssl
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
@@ -36,8 +36,10 @@ from rpcgw.endpoints.cancellations import Cancellations, Marks
 from rpcgw.endpoints.census import Census
 from rpcgw.endpoints.deferred import Deferral
 from rpcgw.endpoints.sessions import Sessions
+from rpcgw.endpoints.subscribed import Subscriptions
 from rpcgw.exchange import Entrance
 from rpcgw.gateway.model import Gateway
+from rpcgw.gateway.toolsets import toolsets
 from rpcgw.kernel.ports import Revocations
 
 __all__ = ["Generation", "compile_gateway", "compile_generation", "entrances"]
@@ -98,6 +100,7 @@ class Generation:
             watched=watched_in_development(self.gateway),
             sources=watched_in_production(self.gateway),
             plugins=tuple(plugin.name for plugin in self.gateway.running),
+            tools=toolsets(self.gateway.mcp, self.gateway.wording),
             fixed={"server.bind": ", ".join(server.bind), "metrics.bind": settings.metrics.bind or "none"},
         )
 
@@ -124,12 +127,15 @@ class Generation:
                 open_authorities(runtime) as authorities,
             ):
                 readiness = Readiness(gateway, slot.generation, runtime.pools, runtime.clock)
+                subscriptions = Subscriptions(toolsets(gateway.mcp, gateway.wording))
+                equipment = Equipment(deferral, usage, authorities, subscriptions)
                 yield Running(
-                    entrances=entrances(runtime, revocations, deferral, usage, authorities),
+                    entrances=entrances(runtime, revocations, equipment),
                     report=told.observer.event,
                     parts=readiness.parts,
                     traffic=told.traffic,
                     scrape=_active_sessions(runtime).beside(told.scrape),
+                    draining=subscriptions.end,
                     reopen=told.logs.reopen,
                     reloaded=partial(_reloaded, told, readiness),
                     bounds=_bounds(gateway),
@@ -182,27 +188,38 @@ def _end_worker() -> None:
     signal.raise_signal(signal.SIGTERM)
 
 
-def entrances(
-    runtime: Runtime,
-    revocations: Revocations,
-    deferral: Deferral | None = None,
-    usage: UsageLog | None = None,
-    authorities: Authorities = NOBODY,
-) -> list[Entrance]:
-    """Every path of every endpoint.
+@dataclass(frozen=True, slots=True)
+class Equipment:
+    """What stands beside the executor in a worker, and may be absent.
 
     Without `deferral`, calls with a callback are refused; without `usage` there is no path for beacons. `authorities`
-    say whose access tokens are; without them such tokens are refused.
+    say whose access tokens are; without them such tokens are refused. `subscriptions` are the open streams.
     """
-    gateway, tracer = authorities.bound(runtime.gateway), runtime.tracer
+
+    deferral: Deferral | None = None
+    usage: UsageLog | None = None
+    authorities: Authorities = NOBODY
+    subscriptions: Subscriptions = field(default_factory=Subscriptions)
+
+
+def entrances(runtime: Runtime, revocations: Revocations, equipment: Equipment) -> list[Entrance]:
+    """Every path of every endpoint."""
+    gateway, tracer = equipment.authorities.bound(runtime.gateway), runtime.tracer
     sessions = Sessions(runtime.pool, runtime.clock, runtime.ids, runtime.observer, revocations)
     for_rpc = rpc.Services(
-        runtime.executor, runtime.ids, runtime.clock, runtime.observer, deferral=deferral, tracer=tracer
+        runtime.executor, runtime.ids, runtime.clock, runtime.observer, deferral=equipment.deferral, tracer=tracer
     )
     cancellations = Cancellations(Marks(runtime.pool, runtime.observer))
     made = pages()
     for_mcp = mcp.Services(
-        runtime.executor, sessions, runtime.ids, runtime.clock, runtime.observer, cancellations, tracer
+        runtime.executor,
+        sessions,
+        runtime.ids,
+        runtime.clock,
+        runtime.observer,
+        cancellations,
+        equipment.subscriptions,
+        tracer,
     )
     limits = Limits(gateway, runtime.clock, runtime.rates)
     found = [
@@ -226,4 +243,4 @@ def entrances(
         *console.entrances(gateway, made, runtime.clock, runtime.observer),
         *plugin_pages.entrances(gateway.pages, runtime.clock, runtime.observer),
     ]
-    return [*found, *map(limits.around, of_no_group), *site_entrances(runtime, made, limits, usage)]
+    return [*found, *map(limits.around, of_no_group), *site_entrances(runtime, made, limits, equipment.usage)]

@@ -31,10 +31,14 @@ LAST_SCRAPE = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Drain:
-    """An order: how many seconds running calls have, and idle connections (None: as long as they are kept alive)."""
+    """An order: how many seconds running calls have, and idle connections (None: as long as they are kept alive).
+
+    `tools` are those of the workers that serve from now on; None where nobody does, or nobody knows.
+    """
 
     grace: float
     idle: float | None
+    tools: Mapping[str, str] | None = None
 
 
 ORPHANED = Drain(10.0, 1.0)
@@ -126,7 +130,7 @@ class Worker:
         await self._drain.wait()
         if self._order.idle is not None:  # at a reload the daemon stays ready
             door.lame()
-        running.draining()
+        running.draining(self._order.tools)
         await door.drain(self._order.grace, self._order.idle)
 
     def _listen(self) -> None:
@@ -171,7 +175,7 @@ class Worker:
             handler(message)
 
     def _drained(self, message: Message) -> None:
-        self._end(Drain(message["grace"], message["idle"]))
+        self._end(Drain(message["grace"], message["idle"], message["tools"]))
 
     def _worn(self) -> None:
         self._control.send({"is": "worn"})

@@ -18,6 +18,7 @@ from rpcgw.access.admit import Policy, Refuse, admitter, refuser, too_large
 from rpcgw.access.challenges import insufficient_scope
 from rpcgw.api.context import Principal
 from rpcgw.endpoints.message_spans import Handle, beginning, under_a_span
+from rpcgw.endpoints.subscriptions import listen
 from rpcgw.endpoints.tool_calls import call
 from rpcgw.endpoints.visit import Answer, Services, Visit
 from rpcgw.exchange import Entrance, Head, HeaderFields, Inbound, Reply
@@ -274,6 +275,7 @@ async def _refused(visit: Visit, refused: Refused) -> Reply:
 
 _STATELESS: Final[Mapping[str, Callable[[Visit, Modern, None], Awaitable[Answer | Refused | None]]]] = {
     "server/discover": _discover,
+    "subscriptions/listen": listen,
     "tools/list": _list,
     "tools/call": call,
 }

@@ -10,6 +10,7 @@ import msgspec
 from rpcgw.api.context import Principal
 from rpcgw.endpoints.cancellations import Cancellations
 from rpcgw.endpoints.sessions import Sessions
+from rpcgw.endpoints.subscribed import Subscriptions
 from rpcgw.exchange import Inbound
 from rpcgw.kernel.call import Call, Outcome
 from rpcgw.kernel.ports import Clock, Ids, Observer, Span, Tracer
@@ -35,6 +36,7 @@ class Services:
     clock: Clock
     observer: Observer
     cancellations: Cancellations = field(default_factory=Cancellations)
+    subscriptions: Subscriptions = field(default_factory=Subscriptions)
     tracer: Tracer | None = None
     transport: Transport = "tcp"
 

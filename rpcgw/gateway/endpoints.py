@@ -175,6 +175,7 @@ def _mcp(
         metadata_url=_metadata_url(protected_resource(route, settings, table)),
         forward=_forwarding(settings.security_of(route.group), tokens),
         enabled=own.enabled,
+        listens=True,
         origins=guards.pages(),
         messages=wording.languages,
     )

@@ -16,7 +16,7 @@ from rpcgw.adapters.telemetry.slotfile import SlotFile
 from rpcgw.adapters.telemetry.slots import Slots
 from rpcgw.config.settings import PoolSettings
 from rpcgw.daemon.runtime import Runtime, open_runtime
-from rpcgw.daemon.wiring import entrances
+from rpcgw.daemon.wiring import Equipment, entrances
 from rpcgw.endpoints.sessions import LocalRevocations
 from rpcgw.exchange import Entrance, Inbound, Reply, settled
 from rpcgw.gateway.model import Gateway
@@ -39,7 +39,7 @@ class Running:
         self.recorder = recorder
         self.lines = lines
         self._runner = runner
-        self._doors = {entrance.pattern: entrance for entrance in entrances(runtime, LocalRevocations())}
+        self._doors = {entrance.pattern: entrance for entrance in entrances(runtime, LocalRevocations(), Equipment())}
 
     def run(self, work: Coroutine[Any, Any, _T]) -> _T:
         """A coroutine's result, on the gateway's loop."""

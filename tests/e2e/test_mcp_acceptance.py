@@ -188,7 +188,7 @@ def test_discovery_tells_all(wire: Wire) -> None:
     """A-MCP-01: what a client needs to know before its first call."""
     result = accepted(wire, modern())
     assert STATELESS in result["supportedVersions"]
-    assert result["capabilities"] == {"tools": {}}
+    assert result["capabilities"] == {"tools": {"listChanged": True}}
     assert result["resultType"] == "complete"
     assert type(result["ttlMs"]) is int
     assert result["ttlMs"] >= 0
@@ -405,11 +405,12 @@ def test_the_trace_is_carried_on(served: Daemon, wire: Wire) -> None:
     wait_until(lambda: any(line["ray_id"] == trace for line in served.logs("call")), 5, lambda: served.stderr()[-2000:])
 
 
-def test_nobody_can_listen(wire: Wire) -> None:
-    """A-MCP-21: what is not there is not offered."""
-    refused(wire, modern("subscriptions/listen", {"notifications": {"toolsListChanged": True}}), 404, -32601)
-    assert accepted(wire, modern())["capabilities"]["tools"] == {}
+def test_who_can_listen(wire: Wire) -> None:
+    """A-MCP-21: what is not there is not offered: nobody listens in a session. `test_mcp_subscriptions` has the rest."""
+    assert accepted(wire, modern())["capabilities"]["tools"] == {"listChanged": True}
     assert accepted(wire, initialize())["capabilities"]["tools"] == {}
+    everything = {"notifications": {"toolsListChanged": True}}
+    refused(wire, modern("subscriptions/listen", everything, headers={"Accept": "application/json"}), 406, -32600)
 
 
 # -- sessions

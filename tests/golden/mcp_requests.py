@@ -362,7 +362,6 @@ STATELESS_ROWS: Final = (
             "resources/list",
             "prompts/list",
             "completion/complete",
-            "subscriptions/listen",
             "tasks/get",
             "unknown/method",
             "",

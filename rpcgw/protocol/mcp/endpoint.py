@@ -55,6 +55,7 @@ class Endpoint:
     the language, so that no shared cache may keep it. `origins` may read answers from a page. `messages` are what the
     product says to clients, by language. `metadata_url` is where clients learn which authorization servers there are
     (RFC 9728); empty where there are none. `forward` says what of requests' heads procedures see.
+    `listens`: clients of the stateless era may ask to be told when the list of tools changes.
     """
 
     name: str
@@ -74,6 +75,7 @@ class Endpoint:
     messages: Mapping[str, Messages] = field(default_factory=dict)
     metadata_url: str = ""
     forward: Forwarding = NOTHING_FORWARDED
+    listens: bool = False
 
     @property
     def exists(self) -> bool:
@@ -112,9 +114,14 @@ class Endpoint:
         return {}
 
     @cached_property
+    def meta(self) -> Mapping[str, Any]:
+        """What each result of the stateless era says of the server."""
+        return {META_SERVER: self._server_info()}
+
+    @cached_property
     def complete(self) -> bytes:
         """The last members of a finished result in the stateless era."""
-        members = {"resultType": "complete", "_meta": {META_SERVER: self._server_info()}}
+        members = {"resultType": "complete", "_meta": self.meta}
         return b"," + msgspec.json.encode(members)[1:-1]
 
     @cached_property
@@ -126,18 +133,18 @@ class Endpoint:
     @cached_property
     def discovery(self) -> bytes:
         """The members of the answer to `server/discover` that tell about this server, without braces."""
-        members = {"supportedVersions": list(STATELESS), **self._offer()}
+        members = {"supportedVersions": list(STATELESS), **self._offer({"listChanged": True} if self.listens else {})}
         return msgspec.json.encode(members)[1:-1]
 
     def welcome(self, revision: Revision) -> bytes:
         """The result of `initialize` (C-10, C-12, C-13, C-15)."""
-        offer = self._offer()
+        offer = self._offer({})
         members = {"protocolVersion": revision.name, "capabilities": offer.pop("capabilities")}
         return msgspec.json.encode(members | {"serverInfo": self._server_info()} | offer)
 
-    def _offer(self) -> dict[str, Any]:
+    def _offer(self, tools: Mapping[str, Any]) -> dict[str, Any]:
         instructions = {} if self.instructions is None else {"instructions": self.instructions}
-        return {"capabilities": {"tools": {}}, **instructions}
+        return {"capabilities": {"tools": tools}, **instructions}
 
     def _server_info(self) -> dict[str, str]:
         title = {} if self.info.title is None else {"title": self.info.title}

@@ -1,0 +1,60 @@
+"""One worker's open streams of `subscriptions/listen`: how many a caller may have, and how all of them end."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+MOST: Final = 16
+"""How many streams one caller may have open in a worker: a token's holder, or the address of somebody without one."""
+
+
+@dataclass(eq=False)
+class Subscription:
+    """One open stream; `over` is set when it is to end, `changed` before where the tools are others then."""
+
+    endpoint: str
+    over: asyncio.Event = field(default_factory=asyncio.Event)
+    changed: bool = False
+
+    def end(self, *, changed: bool) -> None:
+        """Let it say its last words."""
+        self.changed = changed
+        self.over.set()
+
+
+@dataclass
+class Subscriptions:
+    """One worker's open streams. `tools` tells by endpoint's name what its tools are, as a text that is compared."""
+
+    tools: Mapping[str, str] = field(default_factory=dict)
+    most: int = MOST
+    _open: set[Subscription] = field(default_factory=set)
+    _owners: Counter[str] = field(default_factory=Counter)
+    _over: bool = False
+
+    def enter(self, owner: str, subscription: Subscription) -> bool:
+        """Take one in; False where its owner has too many. In a worker that drains it ends at once."""
+        if self._owners[owner] >= self.most:
+            return False
+        self._owners[owner] += 1
+        self._open.add(subscription)
+        if self._over:
+            subscription.end(changed=False)
+        return True
+
+    def leave(self, owner: str, subscription: Subscription) -> None:
+        """It is closed."""
+        self._open.discard(subscription)
+        self._owners[owner] -= 1
+        if not self._owners[owner]:
+            del self._owners[owner]
+
+    def end(self, tools: Mapping[str, str] | None = None) -> None:
+        """End all; `tools` are those of the workers that serve from now on, None where nobody does."""
+        self._over = True
+        for each in self._open:
+            each.end(changed=tools is not None and tools.get(each.endpoint) != self.tools.get(each.endpoint))
