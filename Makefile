@@ -16,6 +16,7 @@ DOCS_OK    := .cache/docs/.ready
 FUZZ_OK    := .cache/fuzz/.ready
 WHEELS_OK  := .cache/wheels/.ready
 PIPX_OK    := .cache/pipx/.ready
+AUDIT_OK   := .cache/audit/.ready
 COMPILE    := .cache/uv/bin/uv pip compile --quiet --upgrade --universal --generate-hashes --no-annotate \
 	--python-version 3.11 --custom-compile-command 'make lock'
 
@@ -63,6 +64,11 @@ types: $(VENV_OK) $(NODE_OK) ## check types
 .PHONY: layers
 layers: $(VENV_OK) ## check who imports whom
 	@.venv/bin/lint-imports --no-logo
+
+.PHONY: audit
+audit: $(AUDIT_OK) ## ask osv.dev whether anything that the daemon is installed with is known to be unsafe; needs a network
+	@.cache/audit/bin/pip-audit --requirement requirements/runtime.lock --require-hashes --disable-pip \
+		--vulnerability-service osv --progress-spinner off
 
 .PHONY: format
 format: $(VENV_OK) ## put the code into its format
@@ -132,7 +138,8 @@ install: wheel ## install it as a systemd service: into /opt/rpcgw, /etc/rpcgw, 
 
 .PHONY: lock
 lock: .cache/uv/.ready .cache/bin/.ready ## renew the lock files from pyproject.toml, requirements/*.in and package.json
-	@for name in uv node pipx docs fuzz $(CLIENTS); do $(COMPILE) requirements/$$name.in -o requirements/$$name.lock || exit 1; done
+	@for name in uv node pipx docs fuzz audit $(CLIENTS); do \
+		$(COMPILE) requirements/$$name.in -o requirements/$$name.lock || exit 1; done
 	@$(COMPILE) pyproject.toml --all-extras --group dev -o requirements/dev.lock
 	@$(COMPILE) pyproject.toml --constraints requirements/dev.lock -o requirements/runtime.lock
 	@$(COMPILE) pyproject.toml --all-extras --constraints requirements/dev.lock -o requirements/container.lock
@@ -164,6 +171,11 @@ $(WHEELS_OK): requirements/runtime.lock requirements/pipx.lock | $(VENV_OK)
 $(PIPX_OK): requirements/pipx.lock
 	@echo "setup: pipx"
 	@$(SETUP) venv .cache/pipx $<
+	@touch $@
+
+$(AUDIT_OK): requirements/audit.lock
+	@echo "setup: audit"
+	@$(SETUP) venv .cache/audit $<
 	@touch $@
 
 $(DOCS_OK): requirements/docs.lock
