@@ -11,7 +11,7 @@ import pytest_asyncio
 
 from tests.support.browser import Browser, browser
 from tests.support.daemon import CONFIG, Daemon, daemon
-from tests.support.webmcp import NATIVE, ToolTab, text_of
+from tests.support.webmcp import NATIVE, ToolTab, text_of, until
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -39,7 +39,6 @@ export const execute = async (args, ctx) => ({
     tool: ctx.tool,
     site: ctx.config.site,
     tools: ctx.config.tools.length,
-    loads: performance.getEntriesByType("resource").map(({ name, startTime }) => [startTime, new URL(name).pathname]),
   },
 });
 """
@@ -212,10 +211,17 @@ async def test_a_module_that_is_not_there(tab: ToolTab) -> None:
 
 async def test_the_beacon_goes_first(tab: ToolTab) -> None:
     """W-11: the site's owner is told of a call before its module is imported."""
-    loads = (await tab.call("echo"))["structuredContent"]["loads"]
-    order = [path for _, path in sorted(loads) if path in {"/webmcp/event", "/echo.mjs"}]
-    assert order[0] == "/webmcp/event"
-    assert "/echo.mjs" in order
+    asked: list[str] = []
+
+    def heard(event: str, said: dict[str, Any]) -> None:
+        if event == "Network.requestWillBeSent":
+            asked.append(urllib.parse.urlsplit(said["request"]["url"]).path)
+
+    tab.page.listen(heard)
+    await tab.page.command("Network.enable", {})
+    await tab.call("echo")
+    await until(lambda: len(asked) >= 3, lambda: str(asked))
+    assert asked[:3] == ["/webmcp/event", "/echo.mjs", "/webmcp/event"]
 
 
 async def test_what_a_module_is_given(tab: ToolTab, shop: Daemon) -> None:
