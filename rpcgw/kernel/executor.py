@@ -146,7 +146,8 @@ class Executor:
         observer.call_started(call)
         started = self._monotonic()
         plan = self.plans.get((call.group, call.version, call.method))
-        seconds = call.timeout if plan is None else shortest(call.timeout, plan.deadline)
+        limit = None if plan is None else plan.deadline
+        seconds = call.timeout if limit is None else shortest(call.timeout, limit)
         outcome: Outcome | None = None
         try:
             if seconds is None:

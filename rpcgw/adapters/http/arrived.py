@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import suppress
 from typing import Protocol
 
 from rpcgw.adapters.http.bodies import TooLarge
 from rpcgw.adapters.http.serving import Exchange
 from rpcgw.adapters.http.state import State
-from rpcgw.adapters.http.whole import begin, head, whole
-from rpcgw.exchange import Head, HeaderFields
+from rpcgw.adapters.http.whole import Opening
+from rpcgw.exchange import Head
 
 
 class Line(Protocol):
@@ -25,8 +24,11 @@ class Line(Protocol):
     async def gone(self) -> None:
         """Return when the peer has left."""
 
-    async def send(self, data: bytes) -> None:
-        """Write; waits for a slow reader, and raises ConnectionResetError where nobody reads any more."""
+    def put(self, data: bytes) -> bool:
+        """Write, if anybody is there to read; whether to wait for `taken` before more is written."""
+
+    async def taken(self) -> None:
+        """Return when the reader has taken enough of what was written, or has left."""
 
     def end(self) -> None:
         """Close once what is written is out."""
@@ -64,26 +66,23 @@ class Arrived(Exchange[None]):
         """Return when the peer has left."""
         await self._line.gone()
 
-    async def write(self, status: int, fields: HeaderFields, body: bytes, *, now: bool) -> None:  # noqa: ARG002 -- at once either way
+    async def write(self, opening: Opening, body: bytes, *, now: bool) -> None:  # noqa: ARG002 -- at once either way
         """Write the answer; that nobody is left to read it is no error."""
-        last = self._state.draining
-        data = whole(status, head(status, fields, last=last), body)
+        line = self._line
+        line.last = last = self._state.draining
         self._written = True
-        self._line.last = last
-        with suppress(ConnectionResetError):
-            await self._line.send(data)
+        if line.put(opening.whole(body, last=last)):
+            await line.taken()
 
-    async def stream(self, status: int, fields: HeaderFields, pieces: AsyncIterator[bytes]) -> None:
+    async def stream(self, opening: Opening, pieces: AsyncIterator[bytes]) -> None:
         """Write a stream, chunked."""
-        send = self._line.send
         try:
-            start = begin(head(status, fields, last=self._state.draining))
             self._written = True
-            await send(start)
+            await self._send(opening.chunked(last=self._state.draining))
             async for piece in pieces:
                 if piece:
-                    await send(b"%x\r\n%b\r\n" % (len(piece), piece))
-            await send(b"0\r\n\r\n")
+                    await self._send(b"%x\r\n%b\r\n" % (len(piece), piece))
+            await self._send(b"0\r\n\r\n")
         except ConnectionError:
             if self.there:  # not the peer: whatever makes the pieces has failed
                 raise
@@ -91,6 +90,12 @@ class Arrived(Exchange[None]):
             if (close := getattr(pieces, "aclose", None)) is not None:
                 await close()
         self._line.last = self._state.draining
+
+    async def _send(self, data: bytes) -> None:
+        if self._line.put(data):
+            await self._line.taken()
+        if not self.there:
+            raise ConnectionResetError("the peer has left")
 
     def break_off(self) -> None:
         """End the connection."""

@@ -154,15 +154,16 @@ class Front(asyncio.Protocol):
         """Whether the peer is still connected."""
         return self.transport is not None
 
-    async def send(self, data: bytes) -> None:
-        """Write; waits where the reader is slower than this.
+    def put(self, data: bytes) -> bool:
+        """Write, if anybody is there to read; whether to wait for `taken` before more is written."""
+        transport = self.transport
+        if transport is None or transport.is_closing():
+            return False
+        transport.write(data)
+        return self._unread is not None
 
-        Raises:
-            ConnectionResetError: the peer has left.
-        """
-        if self.transport is None or self.transport.is_closing():
-            raise ConnectionResetError("the peer has left")
-        self.transport.write(data)
+    async def taken(self) -> None:
+        """Return when the reader has taken enough of what was written, or has left."""
         if self._unread is not None:
             await asyncio.shield(self._unread)
 
@@ -183,26 +184,26 @@ class Front(asyncio.Protocol):
         if isinstance(found, int):
             self._wait(found)
             return
-        serving = None if found is None else self.ways.routes.get(found.request.target)
-        if found is None or serving is None or found.request.length > serving.entrance.max_body_bytes:
+        serving = None if found is None else self.ways.routes.get(found[0].target)
+        if found is None or serving is None or found[0].length > serving.entrance.max_body_bytes:
             self.hand_over()
-        elif len(self._buffer) < found.end:
-            self._wait(found.end)
+        elif len(self._buffer) < found[2]:
+            self._wait(found[2])
         else:
-            self._begin(serving, found)
+            self._begin(serving, *found)
 
-    def _begin(self, serving: Serving, found: heads.Found) -> None:
+    def _begin(self, serving: Serving, request: heads.Request, begin: int, end: int) -> None:
         """Serve a request that is here as a whole."""
         self._needed = 0
         self._served = True
         if self._patience is not None:
             self._patience.cancel()
             self._patience = None
-        buffer, request = self._buffer, found.request
-        self._buffer = bytes(buffer[found.end :])
+        buffer = self._buffer
+        self._buffer = bytes(buffer[end:])
         head = Head("POST", request.target, "", request.fields, self.peer, self.unix)
         self.ways.tally.answered += 1
-        arrived = Arrived(head, bytes(buffer[found.begin : found.end]), self, self.ways.state)
+        arrived = Arrived(head, bytes(buffer[begin:end]), self, self.ways.state)
         self.task = self._loop.create_task(self._serve(serving, arrived))
 
     async def _serve(self, serving: Serving, arrived: Arrived) -> None:

@@ -14,8 +14,8 @@ from rpcgw.adapters.http.connections import Connection
 from rpcgw.adapters.http.cors import Cors, is_preflight
 from rpcgw.adapters.http.serving import Exchange, Serving
 from rpcgw.adapters.http.state import State
-from rpcgw.adapters.http.whole import Whole, is_ordinary
-from rpcgw.exchange import Head, HeaderFields, Reply, settled
+from rpcgw.adapters.http.whole import Opening, Whole, is_ordinary
+from rpcgw.exchange import Head, Reply, settled
 
 _NOT_OURS: Final = frozenset({400, 421})
 """What the Host guard says: a page that reached us under another name hears nothing of what is allowed here."""
@@ -52,20 +52,22 @@ class Asked(Exchange[web.StreamResponse]):
         """Return when the peer has left."""
         await self._connection.gone()
 
-    async def write(self, status: int, fields: HeaderFields, body: bytes, *, now: bool) -> web.StreamResponse:
+    async def write(self, opening: Opening, body: bytes, *, now: bool) -> web.StreamResponse:
         """Hand the answer to aiohttp, or write it here where something is to happen once the bytes are out."""
         response: web.StreamResponse
         if is_ordinary(self._request):
-            response = Whole(status, fields, body, last=self._state.draining)
+            response = Whole(opening, body, last=self._state.draining)
         else:
-            response = self._state.closing(web.Response(status=status, body=body or None, headers=fields))
+            response = self._state.closing(
+                web.Response(status=opening.status, body=body or None, headers=opening.fields)
+            )
         if now:
             await _write_whole(self._request, response)
         return response
 
-    async def stream(self, status: int, fields: HeaderFields, pieces: AsyncIterator[bytes]) -> web.StreamResponse:
+    async def stream(self, opening: Opening, pieces: AsyncIterator[bytes]) -> web.StreamResponse:
         """Write a stream, chunked on HTTP/1.1."""
-        response = self._state.closing(web.StreamResponse(status=status, headers=fields))
+        response = self._state.closing(web.StreamResponse(status=opening.status, headers=opening.fields))
         try:
             await response.prepare(self._request)
             async for piece in pieces:

@@ -8,7 +8,7 @@ beyond ASCII, so that where its body ends is beyond doubt (RFC 9112, sections 6.
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Final
 
 END: Final = b"\r\n\r\n"
 """What a head ends with."""
@@ -28,18 +28,13 @@ _UNUSUAL: Final = frozenset(
 
 
 class Fields:
-    """`rpcgw.exchange.Headers` of which each is there once; names are in lower case."""
+    """`rpcgw.exchange.Headers` of which each is there once; names are in lower case, and nothing is ever changed."""
 
-    __slots__ = ("_values", "get")
+    __slots__ = ("get", "getall")
 
     def __init__(self, values: dict[str, str]) -> None:
-        self._values = values
         self.get = values.get
-
-    def getall(self, name: str, default: list[str], /) -> list[str]:
-        """Every value of a field, or `default`."""
-        value = self._values.get(name)
-        return default if value is None else [value]
+        self.getall = {name: [value] for name, value in values.items()}.get
 
 
 class Request:
@@ -53,12 +48,8 @@ class Request:
         self.length = length
 
 
-class Found(NamedTuple):
-    """A request at the beginning of some bytes, and where its body begins and ends."""
-
-    request: Request
-    begin: int
-    end: int
+Found = tuple[Request, int, int]
+"""A request at the beginning of some bytes, and where its body begins and ends."""
 
 
 def first(data: bytes | bytearray) -> Found | int | None:
@@ -74,7 +65,7 @@ def first(data: bytes | bytearray) -> Found | int | None:
     if request is None:
         return None
     begin = end + len(END)
-    return Found(request, begin, begin + request.length)
+    return request, begin, begin + request.length
 
 
 @lru_cache(maxsize=256)

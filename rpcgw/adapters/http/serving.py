@@ -16,7 +16,8 @@ from rpcgw.adapters.http import bodies
 from rpcgw.adapters.http.answers import failure, signed, signed_and_varying
 from rpcgw.adapters.http.connections import Report
 from rpcgw.adapters.http.state import State
-from rpcgw.exchange import Answered, Entrance, Head, HeaderFields, Inbound, Pending, Reply
+from rpcgw.adapters.http.whole import Opening
+from rpcgw.exchange import Answered, Entrance, Head, Inbound, Pending, Reply
 
 Sent = TypeVar("Sent")
 """What a door's own code is given once an answer is on its way."""
@@ -69,11 +70,11 @@ class Exchange(ABC, Generic[Sent]):
         """Return when the peer has left."""
 
     @abstractmethod
-    async def write(self, status: int, fields: HeaderFields, body: bytes, *, now: bool) -> Sent:
+    async def write(self, opening: Opening, body: bytes, *, now: bool) -> Sent:
         """Answer in one piece. Where `now` is false the bytes may go out as soon as this task ends."""
 
     @abstractmethod
-    async def stream(self, status: int, fields: HeaderFields, pieces: AsyncIterator[bytes]) -> Sent:
+    async def stream(self, opening: Opening, pieces: AsyncIterator[bytes]) -> Sent:
         """Answer piece by piece. Ends early, without an error, when the peer leaves; `pieces` is closed either way."""
 
     @abstractmethod
@@ -118,7 +119,8 @@ class Serving:
         self._state = state
         self._after = after
         # Endpoints send the same few sets of fields over and over.
-        self._fields = lru_cache(64)(signed_and_varying if entrance.origins else signed)
+        sign = signed_and_varying if entrance.origins else signed
+        self._opening = lru_cache(64)(lambda status, headers: Opening(status, sign(headers)))
 
     async def serve(self, exchange: Exchange[Sent]) -> Sent:
         """Answer one request. Runs in a task that serves nothing else meanwhile, and that a drain may cancel.
@@ -150,14 +152,14 @@ class Serving:
 
     async def write(self, exchange: Exchange[Sent], reply: Reply) -> Sent:
         """Write an answer, count it, and begin what is to happen once its bytes are out."""
-        fields, body = self._fields(reply.headers), reply.body
+        opening, body = self._opening(reply.status, reply.headers), reply.body
         if isinstance(body, bytes):
             self._tell(exchange, reply.status, len(body))
-            sent = await exchange.write(reply.status, fields, body, now=reply.after is not None)
+            sent = await exchange.write(opening, body, now=reply.after is not None)
         else:
             pieces = _Weighed(body)
             try:
-                sent = await exchange.stream(reply.status, fields, pieces)
+                sent = await exchange.stream(opening, pieces)
             finally:
                 self._tell(exchange, reply.status, pieces.size)
         if reply.after is not None:
@@ -233,7 +235,7 @@ class _Weighed:
 async def _say(exchange: Exchange[Sent], reply: Reply) -> Sent:
     """One of the door's own answers, which no endpoint gave and no metric counts."""
     assert isinstance(reply.body, bytes), "the door's own answers are no streams"
-    return await exchange.write(reply.status, signed(reply.headers), reply.body, now=False)
+    return await exchange.write(Opening(reply.status, signed(reply.headers)), reply.body, now=False)
 
 
 async def _drop(exchange: Exchange[Sent]) -> None:

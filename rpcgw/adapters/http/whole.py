@@ -24,13 +24,39 @@ _BODILESS = frozenset({204, 304})
 """Statuses whose answers have no body, and say nothing of its length (RFC 9110, section 8.6)."""
 
 
+class Opening:
+    """What an answer begins with: its status and fields, and the same as bytes, up to Content-Length.
+
+    Raises:
+        ValueError: A field holds what would end it.
+    """
+
+    __slots__ = ("closing", "fields", "start", "status")
+
+    def __init__(self, status: int, fields: HeaderFields) -> None:
+        self.status = status
+        self.fields = fields
+        self.start = _head(status, fields)
+        self.closing = _head(status, fields + CLOSE)
+
+    def whole(self, body: bytes, *, last: bool) -> bytes:
+        """All of an answer in one piece; the `last` one on its connection says so."""
+        start = self.closing if last else self.start
+        if self.status in _BODILESS:
+            return b"%bDate: %b\r\n\r\n" % (start, _date())
+        return b"%bContent-Length: %d\r\nDate: %b\r\n\r\n%b" % (start, len(body), _date(), body)
+
+    def chunked(self, *, last: bool) -> bytes:
+        """What goes before the chunks of a stream."""
+        return b"%bTransfer-Encoding: chunked\r\nDate: %b\r\n\r\n" % (self.closing if last else self.start, _date())
+
+
 class Whole(web.StreamResponse):
     """An answer that is ready; the `last` one on its connection says so, and ends it."""
 
-    def __init__(self, status: int, fields: HeaderFields, body: bytes, *, last: bool = False) -> None:
-        super().__init__(status=status)
-        self._head = head(status, fields, last=last)
-        self._content = body
+    def __init__(self, opening: Opening, body: bytes, *, last: bool = False) -> None:
+        super().__init__(status=opening.status)
+        self._ready = opening.whole(body, last=last)
         self._last = last
         self._sent = False
 
@@ -47,7 +73,7 @@ class Whole(web.StreamResponse):
         if transport is None:
             raise ConnectionResetError("the peer has left")
         self._sent = True
-        transport.write(whole(self._status, self._head, self._content))
+        transport.write(self._ready)
         if transport.get_write_buffer_size():
             await request.writer.drain()
         return None
@@ -66,27 +92,7 @@ def is_ordinary(request: web.Request) -> bool:
     )
 
 
-def whole(status: int, start: bytes, body: bytes) -> bytes:
-    """An answer as bytes; `start` is what `head` makes of its status and fields."""
-    if status in _BODILESS:
-        return b"%bDate: %b\r\n\r\n" % (start, _date())
-    return b"%bContent-Length: %d\r\nDate: %b\r\n\r\n%b" % (start, len(body), _date(), body)
-
-
-def begin(start: bytes) -> bytes:
-    """What goes before the chunks of a stream; `start` is what `head` makes of its status and fields."""
-    return b"%bTransfer-Encoding: chunked\r\nDate: %b\r\n\r\n" % (start, _date())
-
-
-@lru_cache(maxsize=256)
-def head(status: int, fields: HeaderFields, *, last: bool = False) -> bytes:
-    """The status line and the fields as bytes, up to Content-Length.
-
-    Raises:
-        ValueError: A field holds what would end it.
-    """
-    if last:
-        fields += CLOSE
+def _head(status: int, fields: HeaderFields) -> bytes:
     if any(_UNFIT.search(text) for field in fields for text in field):
         raise ValueError("a header field holds a line break")
     lines = [f"HTTP/1.1 {status} {_phrase(status)}", *(f"{name}: {value}" for name, value in fields), ""]

@@ -281,7 +281,7 @@ class Telemetry:
 
     def _quick_line(self, call: Call, middle: str, seconds: float) -> None:
         """The same line for nearly all calls, in JSON, of parts that are ready; `id` is letters and digits (`Ids`)."""
-        ray_id = _encode(call.ray_id).decode() if call.ray_id else '""'
+        ray_id = f'"{call.id}"' if call.ray_id == call.id else _encode(call.ray_id).decode()
         head = f'{{"timestamp":"{self._log.now()}","level":"info","event":"call","id":"{call.id}","ray_id":{ray_id}'
         tail = f',"trace_id":"{trace_id(call.trace)}"' if call.trace else ""
         who = _quoted(call.principal.name)

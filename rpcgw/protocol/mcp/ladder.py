@@ -38,6 +38,8 @@ _NONE: Final[list[str]] = []
 
 def climb(request: Modern, headers: Headers) -> Fault | None:
     """None where a request of the stateless era may go on to its method."""
+    if _agrees(request, headers):
+        return None
     return (
         _meta(request)
         or _version_header(request, headers)
@@ -45,6 +47,21 @@ def climb(request: Modern, headers: Headers) -> Fault | None:
         or _method_header(request, headers)
         or _name_header(request, headers)
         or _log_level(request)
+    )
+
+
+def _agrees(request: Modern, headers: Headers) -> bool:
+    """Whether all is there and repeated to the letter, as nearly always: then no rung can refuse it."""
+    meta, method, member = request.meta, request.method, NAMED_BY.get(request.method)
+    name = "" if member is None else request.params.get(member)
+    return (
+        request.revision in STATELESS
+        and meta.get(META_VERSION) == request.revision
+        and type(meta.get(META_CAPABILITIES)) is dict
+        and META_LOG_LEVEL not in meta
+        and headers.getall(fields.VERSION, _NONE) == [request.revision]
+        and headers.getall(fields.METHOD, _NONE) == [method]
+        and (member is None or (headers.getall(fields.NAME, _NONE) == [name] and fields.decoded(str(name)) == name))
     )
 
 
