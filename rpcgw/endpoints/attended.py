@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Generator
+from collections.abc import Callable
+from types import coroutine
 from typing import Any, Generic, TypeVar
 
-from rpcgw.kernel.driving import begun
+from rpcgw.kernel.driving import Steps, Work, begun
 
 Watch = Callable[[], None]
 """Ends what `attend` began."""
@@ -14,19 +15,30 @@ Watch = Callable[[], None]
 _T = TypeVar("_T")
 
 
-class Attended(Generic[_T]):
-    """An awaitable that gives what its work gives, or None where `interrupt()` cancelled it.
+@coroutine
+def attended(work: Work[_T], attend: Callable[[Attended[_T]], Watch]) -> Steps[_T | None]:
+    """What `work` gives, or None where it was interrupted.
 
     `attend` is called once, when the work first waits for something, and returns what ends the watching: work that
     never waits costs nothing. It runs in the task that awaits it. A cancellation from elsewhere passes through, and
     work that ends in spite of an interruption counts.
     """
+    # The first step is taken by hand: it tells work that waits from work that is done at once.
+    try:
+        waiting = work.send(None)
+    except StopIteration as done:
+        result: _T = done.value
+        return result
+    return (yield from Attended(work).rest(waiting, attend))
 
-    __slots__ = ("_attend", "_interrupted", "_task", "_work")
 
-    def __init__(self, work: Coroutine[Any, Any, _T], attend: Callable[[Attended[_T]], Watch]) -> None:
+class Attended(Generic[_T]):
+    """Work that waits for something, and that `interrupt()` cancels."""
+
+    __slots__ = ("_interrupted", "_task", "_work")
+
+    def __init__(self, work: Work[_T]) -> None:
         self._work = work
-        self._attend = attend
         self._interrupted = False
         self._task: asyncio.Task[Any] | None = None
 
@@ -36,20 +48,12 @@ class Attended(Generic[_T]):
             self._interrupted = True
             self._task.cancel()
 
-    def __await__(self) -> Generator[Any, Any, _T | None]:
-        # The first step is taken by hand: it tells work that waits from work that is done at once.
-        try:
-            waiting = self._work.send(None)
-        except StopIteration as done:
-            result: _T = done.value
-            return result
-        return (yield from self._watched(waiting))
-
-    def _watched(self, waiting: Any) -> Generator[Any, Any, _T | None]:
+    def rest(self, waiting: Any, attend: Callable[[Attended[_T]], Watch]) -> Steps[_T | None]:
+        """The work to its end, while it is watched; `waiting` is what it waits for first."""
         task = self._task = asyncio.current_task()
         assert task is not None, "it is awaited inside a task"
         cancelling = task.cancelling()
-        stop = self._attend(self)
+        stop = attend(self)
         try:
             result = yield from begun(self._work, waiting)
         except asyncio.CancelledError:

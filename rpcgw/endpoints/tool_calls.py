@@ -15,7 +15,7 @@ import msgspec
 
 from rpcgw.api.context import LogLevel
 from rpcgw.api.errors import InvalidParams
-from rpcgw.endpoints.attended import Attended, Watch
+from rpcgw.endpoints.attended import Attended, Watch, attended
 from rpcgw.endpoints.streams import Stream
 from rpcgw.endpoints.visit import Answer, Visit
 from rpcgw.exchange import Headers
@@ -47,7 +47,7 @@ async def call(visit: Visit, request: Modern | Legacy, session: Session | None) 
         return _not_run(visit, request, running, planned, revision)
     made: Answer | Refused | None = None
     try:
-        made = await Attended(_run(visit, request, planned, running, revision), running.attend)
+        made = await attended(_run(visit, request, planned, running, revision), running.attend)
     except asyncio.CancelledError:
         made = refuse(_CUT, request.id, revision.era)
         raise

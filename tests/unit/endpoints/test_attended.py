@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from rpcgw.endpoints.attended import Attended, Watch
+from rpcgw.endpoints.attended import Attended, Watch, attended
 
 
 class Watcher:
@@ -57,7 +57,7 @@ async def test_interrupted_work_ends_there() -> None:
 
     asyncio.get_running_loop().call_soon(now.set)
     async with asyncio.timeout(5):
-        assert await Attended(work(), Watcher(now).attend) is None
+        assert await attended(work(), Watcher(now).attend) is None
     assert cleaned == ["yes"]
     task = asyncio.current_task()
     assert task is not None
@@ -75,7 +75,7 @@ async def test_watching_ends_with_the_work() -> None:
         assert asyncio.all_tasks() > before
         return "done"
 
-    assert await Attended(work(), watcher.attend) == "done"
+    assert await attended(work(), watcher.attend) == "done"
     for _ in range(3):
         await asyncio.sleep(0)
     assert (watcher.begun, watcher.stopped) == (1, 1)
@@ -89,7 +89,7 @@ async def test_work_that_never_waits_is_not_attended_to() -> None:
     async def work() -> str:
         return "done"
 
-    assert await Attended(work(), watcher.attend) == "done"
+    assert await attended(work(), watcher.attend) == "done"
     await asyncio.sleep(0)
     assert watcher.begun == 0
     assert len(asyncio.all_tasks()) == 1
@@ -98,7 +98,7 @@ async def test_work_that_never_waits_is_not_attended_to() -> None:
 async def test_work_that_is_over_is_left_alone() -> None:
     """Who interrupts it too late cancels nothing else of the task."""
     watcher = Watcher()
-    await Attended(asyncio.sleep(0), watcher.attend)
+    await attended(asyncio.sleep(0), watcher.attend)
     assert watcher.work is not None
     watcher.work.interrupt()
     await asyncio.sleep(0)
@@ -116,7 +116,7 @@ async def test_work_that_ends_all_the_same_counts() -> None:
 
     asyncio.get_running_loop().call_soon(now.set)
     async with asyncio.timeout(5):
-        assert await Attended(work(), Watcher(now).attend) == "anyway"
+        assert await attended(work(), Watcher(now).attend) == "anyway"
     task = asyncio.current_task()
     assert task is not None
     assert task.cancelling() == 0
@@ -140,7 +140,7 @@ async def test_what_the_work_waits_for_reaches_it() -> None:
         assert asyncio.current_task() is task
         return found
 
-    assert await Attended(work(), Watcher().attend) == "x"
+    assert await attended(work(), Watcher().attend) == "x"
 
 
 @pytest.mark.parametrize("waits", [True, False], ids=["after it waited", "at once"])
@@ -154,7 +154,7 @@ async def test_an_error_passes_through(waits: bool) -> None:
 
     watcher = Watcher()
     with pytest.raises(ValueError, match="own"):
-        await Attended(work(), watcher.attend)
+        await attended(work(), watcher.attend)
     assert watcher.stopped == watcher.begun == int(waits)
 
 
@@ -162,7 +162,7 @@ async def test_a_cancellation_from_elsewhere_passes_through() -> None:
     """A worker that stops its tasks is not taken for a client that gave up."""
 
     async def work() -> None:
-        await Attended(for_ever(), Watcher().attend)
+        await attended(for_ever(), Watcher().attend)
 
     task = asyncio.create_task(work())
     await asyncio.sleep(0)
@@ -176,7 +176,7 @@ async def test_both_at_once_is_a_cancellation() -> None:
     now = asyncio.Event()
 
     async def work() -> None:
-        await Attended(for_ever(), Watcher(now).attend)
+        await attended(for_ever(), Watcher(now).attend)
 
     task = asyncio.create_task(work())
     for _ in range(3):
