@@ -11,6 +11,7 @@ from rpcgw.api.context import ANONYMOUS, Principal
 from rpcgw.api.errors import TooManyRequests
 from rpcgw.api.rates import Rate
 from rpcgw.exchange import Head, Rejected
+from rpcgw.kernel.keys import credential
 from rpcgw.kernel.rates import later
 
 Subject = Callable[[Principal, Head], str | None]
@@ -45,7 +46,7 @@ def _address(_: Principal, head: Head) -> str:
 
 
 def _token(principal: Principal, _: Head) -> str | None:
-    return None if principal is ANONYMOUS else principal.name
+    return None if principal is ANONYMOUS else credential(principal)
 
 
 _EVERYBODY: Final = ""

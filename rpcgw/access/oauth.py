@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, TypeGuard
 
 from rpcgw.access.tokens import bearer_of
 from rpcgw.api.context import Principal
@@ -102,7 +102,7 @@ def scopes_of(claims: Mapping[str, Any]) -> frozenset[str]:
 
 def expires(claims: Mapping[str, Any], expected: Expected) -> float:
     """Until when a token with these claims holds, in seconds since the epoch; 0 where they do not say it."""
-    end = claims.get("exp", 0)
+    end = claims.get("exp")
     return end + expected.leeway if _is_time(end) else 0.0
 
 
@@ -126,5 +126,5 @@ def _audiences(said: object) -> frozenset[str]:
     return frozenset(name for name in named if isinstance(name, str))
 
 
-def _is_time(value: object) -> bool:
+def _is_time(value: object) -> TypeGuard[float]:
     return isinstance(value, int | float) and not isinstance(value, bool)

@@ -51,6 +51,9 @@ class Audit:
             "peer": call.peer,
             "outcome": name,
         }
+        if call.principal.claims:
+            fields["issuer"] = shown(call.principal.claims.get("iss"))
+            fields["scopes"] = sorted(call.principal.scopes)
         if call.trace:
             fields["trace_id"] = trace_id(call.trace)
         if type(outcome) is Failed:
