@@ -495,7 +495,7 @@ def test_what_a_signed_token_costs(served: Daemon, server: AuthorizationServer) 
     assert spent[1] <= 1.3 * spent[0], spent
 
 
-def calls_with(served: Daemon, connection: HTTPConnection, token: str, count: int = 400) -> Callable[[], float]:
+def calls_with(served: Daemon, connection: HTTPConnection, token: str, count: int = 1500) -> Callable[[], float]:
     """What makes so many calls on one connection, and returns the CPU time that the daemon took, in seconds."""
     meta = {
         "io.modelcontextprotocol/protocolVersion": MODERN,
