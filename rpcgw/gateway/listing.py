@@ -49,6 +49,9 @@ def list_routes(gateway: Gateway) -> Iterator[ListedRoute]:
         versions = tuple(sorted(served.toolboxes)) if served.enabled else ()
         yield from _paths(served.name, served.prefix, served.group, (*mcp.policy.methods, "OPTIONS"), versions)
         yield from _documents(mcp)
+    if gateway.sites:
+        for route in gateway.settings.site_routes:
+            yield from (ListedRoute(path.name, path.methods, path.pattern, route.site, "") for path in route.paths())
 
 
 def _paths(

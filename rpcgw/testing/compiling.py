@@ -47,7 +47,7 @@ def compile_plugin(
         "ufo_json_rpc": {"security": {"protected_api": False}},
         "logging": {"level": "debug", "format": "json"},
     }
-    files = {_GATEWAY: _text(merged(own, settings)), _ROUTES: _text(_routes(plugin.plugin))}
+    files = {_GATEWAY: _text(merged(own, settings)), _ROUTES: _text(_routes(plugin.plugin, settings))}
     sources = Sources(_GATEWAY, state_dir, files)
     found = compile_settings(sources, environment=environment, env={})
     return compile_gateway(found, Imported((plugin,)), [_catalogues(plugin)])
@@ -99,7 +99,8 @@ def _target(plugin: Plugin) -> str | None:
 
 
 def _modules(plugin: Plugin) -> Iterator[ModuleType]:
-    parts = (*plugin.procedures, plugin.lifespan, *plugin.listeners, *plugin.converters)
+    brought = (*plugin.procedures, *plugin.listeners, *plugin.converters, *plugin.page_tools, *plugin.page_data)
+    parts = (*brought, plugin.lifespan)
     for name in dict.fromkeys(getattr(part, "__module__", "") for part in parts):
         pieces = name.split(".")
         for end in range(len(pieces), 0, -1):
@@ -122,9 +123,14 @@ def _entry_point(target: str) -> str | None:
     return next((point.name for point in entry_points(group=ENTRY_POINT_GROUP) if point.module == module), None)
 
 
-def _routes(plugin: Plugin) -> dict[str, Any]:
-    """Every group of the plugin over both protocols: `/rpc/<group>` and `/mcp/<group>`."""
-    return {
+def _routes(plugin: Plugin, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Every group of the plugin over both protocols, `/rpc/<group>` and `/mcp/<group>`.
+
+    Where it has tools of web pages, or the settings say something of them, their site stands at `/webmcp`.
+    """
+    has_pages = plugin.page_tools or "webmcp" in settings
+    pages = {"pages": {"resource": "webmcp", "prefix": "/webmcp"}} if has_pages else {}
+    return pages | {
         f"{kind}_{group}": {"resource": kind, "prefix": f"/{kind}/{group}", "defaults": {"api_group": group}}
         for group in sorted(set(_groups(plugin)))
         for kind in ("rpc", "mcp")

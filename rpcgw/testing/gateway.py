@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol, TypeVar
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 from rpcgw.api.marks import DEFAULT_GROUP
 from rpcgw.exchange import Fields, Head, Inbound
@@ -147,6 +147,16 @@ class PluginGateway:
         received = self._running.ask(path, Inbound(Head("GET", quote(path), "", fields, unix=True), b""))
         document: dict[str, Any] = received.messages()[0]
         return document
+
+    def page(self, path: str = "/", *, locale: str = "") -> dict[str, Any]:
+        """What a web page gets (docs/reference/webmcp-payload.md), with its tools under `tools`.
+
+        The site is `main`; what failed is among `events("webmcp.omitted")`.
+        """
+        asked = {"path": path, **({"locale": locale} if locale else {})}
+        head = Head("GET", "/webmcp/config.json", urlencode(asked), Fields({}), unix=True)
+        configuration: dict[str, Any] = self._running.ask(head.path, Inbound(head, b"")).messages()[0]
+        return configuration
 
     def methods(self, *, group: str = DEFAULT_GROUP, version: int = 1) -> list[str]:
         """The names of a group's methods, built-in ones included; empty where the group has no such version."""
