@@ -22,6 +22,7 @@ class Usage:
     rate_limit: int = 60
     ceiling: int = 60_000
     clients: tuple[str, ...] = ()
+    respect_signals: bool = False
 
 
 @dataclass(frozen=True, slots=True)

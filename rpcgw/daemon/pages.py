@@ -116,6 +116,7 @@ def _beacons(served: SiteServed, runtime: Runtime, usage: UsageLog, secret: byte
         agents=settings.clients,
         rate=settings.rate_limit,
         ceiling=settings.ceiling,
+        respect_signals=settings.respect_signals,
     )
     return beacons.entrance(served, services)
 

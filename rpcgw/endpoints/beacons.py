@@ -46,7 +46,8 @@ class Services:
     """What the endpoint needs from outside.
 
     `secret` hides addresses in the keys of the counter; `agents` are kept by name beside the well-known ones;
-    `rate` and `ceiling` are beacons a minute, of one address and of all; 0 is any number.
+    `rate` and `ceiling` are beacons a minute, of one address and of all; 0 is any number. With `respect_signals`
+    a browser that does not want to be counted (Global Privacy Control, Do Not Track) is not.
     """
 
     log: UsageLog
@@ -57,6 +58,7 @@ class Services:
     agents: tuple[str, ...] = ()
     rate: int = 60
     ceiling: int = 60_000
+    respect_signals: bool = False
 
 
 def entrance(served: SiteServed, services: Services) -> Entrance:
@@ -90,6 +92,9 @@ def _admit(
             return large(head)
         if why := served.senders.refuses(head):
             _count(services, served, "foreign", reason=why)
+            return _TAKEN
+        if services.respect_signals and _wants_out(head):
+            _count(services, served, "opted_out")
             return _TAKEN
         return Pending(_within_rates(served, services, head, verdict))
 
@@ -132,6 +137,10 @@ async def _answer(served: SiteServed, services: Services, _: Principal, inbound:
     except StoreError:
         return _AWAY
     return _TAKEN
+
+
+def _wants_out(head: Head) -> bool:
+    return "1" in {head.headers.get("sec-gpc"), head.headers.get("dnt")}
 
 
 def _declared(head: Head) -> int:

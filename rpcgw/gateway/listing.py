@@ -49,9 +49,18 @@ def list_routes(gateway: Gateway) -> Iterator[ListedRoute]:
         versions = tuple(sorted(served.toolboxes)) if served.enabled else ()
         yield from _paths(served.name, served.prefix, served.group, (*mcp.policy.methods, "OPTIONS"), versions)
         yield from _documents(mcp)
-    if gateway.sites:
-        for route in gateway.settings.site_routes:
-            yield from (ListedRoute(path.name, path.methods, path.pattern, route.site, "") for path in route.paths())
+    yield from _site_paths(gateway)
+
+
+def _site_paths(gateway: Gateway) -> Iterator[ListedRoute]:
+    """The paths of sites, in the column of groups the site's name; what is off is not there."""
+    settings = gateway.settings
+    off = set() if settings.webmcp.usage.enabled else {"event", "usage"}
+    off |= set() if settings.environment == "dev" else {"selftest"}
+    for route in settings.site_routes if gateway.sites else ():
+        for path in route.paths():
+            if path.pattern.rpartition("/")[2] not in off:
+                yield ListedRoute(path.name, path.methods, path.pattern, route.site, "")
 
 
 def _paths(

@@ -241,6 +241,17 @@ def test_what_is_on_disk() -> None:
         assert found == []
 
 
+@pytest.mark.parametrize("signal", ["Sec-GPC", "DNT"])
+def test_visitors_who_do_not_want_to_be_counted(signal: str) -> None:
+    """Where the operator respects it, a browser's signal is enough; elsewhere nothing personal is kept anyway."""
+    with serving(**UNLIMITED, respect_signals=True) as running:
+        assert send(running, begin(), {**OURS, signal: "1"}).status == 204
+        assert stored(running) == []
+        assert counters(running) == {"opted_out": 1}
+        assert send(running, begin(), {**OURS, signal: "0"}).status == 204
+        assert len(stored(running)) == 1
+
+
 def test_who_may_read_the_log() -> None:
     """The log's file is this user's alone."""
     with serving(**UNLIMITED) as running:

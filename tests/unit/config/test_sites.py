@@ -128,7 +128,7 @@ def test_everything_of_a_site(compiled: Callable[..., Loaded]) -> None:
           strict: true
           secret: 0123456789abcdef
           call_ttl: 60
-          usage: {enabled: false, dsn: "sqlite:/a.db", retention_days: 1, rate_limit: 0, ceiling: 0, clients: [Bot]}
+          usage: {enabled: false, dsn: "sqlite:/a.db", retention_days: 1, rate_limit: 0, ceiling: 0, clients: [Bot], respect_signals: true}
           sites:
             main:
               url: https://a.example/
@@ -145,7 +145,7 @@ def test_everything_of_a_site(compiled: Callable[..., Loaded]) -> None:
               beacon: text
     """
     webmcp = compiled(text, PAGES).settings.webmcp
-    usage = Usage(False, "sqlite:/a.db", 1, 0, 0, ("Bot",))
+    usage = Usage(False, "sqlite:/a.db", 1, 0, 0, ("Bot",), respect_signals=True)
     assert (webmcp.enabled, webmcp.strict, webmcp.secret, webmcp.call_ttl, webmcp.usage) == (
         False,
         True,
