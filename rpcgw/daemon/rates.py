@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Final, Protocol
@@ -12,6 +12,7 @@ from rpcgw.access.addresses import compile_proxies
 from rpcgw.access.limits import allowances
 from rpcgw.api.errors import ConfigError
 from rpcgw.api.problems import Place, Problem
+from rpcgw.config.settings import Security
 from rpcgw.endpoints.limited import Attempts, behind, rated
 from rpcgw.exchange import Entrance
 from rpcgw.gateway.model import Gateway
@@ -74,8 +75,13 @@ class Limits:
         self._rates = rates
         self._proxies = compile_proxies(server.trusted_proxies)
         self._attempts = None
-        if rates is not None and server.failed_attempts is not None:
+        asks = any(security.protected_api or security.protected_doc for security in self._asked())
+        if rates is not None and server.failed_attempts is not None and asks:
             self._attempts = Attempts(server.failed_attempts, rates, clock)
+
+    def _asked(self) -> Iterable[Security]:
+        """What each group that is served asks of its callers."""
+        return (self._settings.security_of(route.group) for route in self._settings.routes)
 
     def around(self, entrance: Entrance, group: str | None = None) -> Entrance:
         """An entrance of a group within its limits, or one of no group."""

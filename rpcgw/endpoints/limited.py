@@ -82,7 +82,7 @@ class Attempts:
                 self.rates.observer.event("limit.reached", limit=_ATTEMPTS, key=counted_as(head.peer))
                 return entrance.refuse(too_many(_ATTEMPTS, wait), head)
             verdict = entrance.admit(head)
-            if is_here(head.peer):
+            if isinstance(verdict, Principal) or is_here(head.peer):
                 return verdict
             if isinstance(verdict, Pending):
                 return Pending(partial(self._settle, entrance, head, verdict))

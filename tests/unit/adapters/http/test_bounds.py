@@ -16,7 +16,7 @@ from rpcgw.exchange import Head, Inbound, Reply
 Serve = Callable[..., Any]
 Make = Callable[..., Any]
 JSON = (("Content-Type", "application/json"),)
-QUICK = Bounds(head=0.3, body=0.3)
+QUICK = Bounds(head=1.0, body=1.0)
 
 
 def late(served: Any) -> int:
