@@ -224,7 +224,7 @@ class ServerError(RpcError):
 class NotNow(RpcError):
     """The call was not run, and may be later: `retry_after` says in how many seconds it is worth another try.
 
-    A procedure may raise it too; the answer is 503 with Retry-After then, or 429 for `TooManyRequests`.
+    The house raises it before anything of the author's has run: the answer is 503 with Retry-After, or 429.
     """
 
     code = -32053

@@ -135,3 +135,10 @@ def test_a_private_key_is_never_shown() -> None:
     with daemon(config=CONFIG, files=given("first")) as running:
         shown = cli("check", "--print-config", cwd=running.folder)
         assert secret not in shown.stdout + shown.stderr + running.stderr()
+
+
+def test_a_handshake_that_does_not_come_is_not_waited_for() -> None:
+    """A connection to a TLS address that says nothing is ended like any other."""
+    config = CONFIG | {"server": {**CONFIG["server"], "timeouts": {"head": 1}}}
+    with daemon(config=config, files=given("first")) as running, running.socket() as silent:
+        assert silent.recv(1) == b""
