@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import ssl
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
@@ -91,8 +93,10 @@ class Served:
         self.requests = requests
         self._clients: list[Client] = []
 
-    async def connect(self) -> Client:
-        self._clients.append(Client(*await asyncio.open_connection("127.0.0.1", self.port)))
+    async def connect(self, path: Path | None = None, tls: ssl.SSLContext | None = None) -> Client:
+        """A connection over TCP or TLS, or to a unix socket."""
+        opening = asyncio.open_connection("127.0.0.1", self.port, ssl=tls) if path is None else _open_unix(path)
+        self._clients.append(Client(*await opening))
         return self._clients[-1]
 
     async def ask(self, method: str = "POST", path: str = "/call", body: bytes = b"", **headers: str) -> Answer:
@@ -103,6 +107,10 @@ class Served:
         for client in self._clients:
             client.writer.close()
         await self.door.drain(0.5, 0.0)
+
+
+async def _open_unix(path: Path) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    return await asyncio.open_unix_connection(str(path))
 
 
 def entrance(
@@ -150,6 +158,8 @@ async def doors(*, fast_front: bool) -> AsyncIterator[Callable[..., Any]]:
         scrape: Scrape | None = None,
         keep_alive: float = 75.0,
         bounds: Bounds | None = None,
+        tls: ssl.SSLContext | None = None,
+        path: Path | None = None,
     ) -> Served:
         events: list[tuple[str, dict[str, Any]]] = []
         requests: list[dict[str, Any]] = []
@@ -174,10 +184,16 @@ async def doors(*, fast_front: bool) -> AsyncIterator[Callable[..., Any]]:
             traffic=traffic,
             scrape=scrape,
             bounds=bounds or Bounds(keep_alive=keep_alive),
+            tls=tls,
             fast_front=fast_front,
         )
-        listener = socket.create_server(("127.0.0.1", 0))
-        port = listener.getsockname()[1]
+        if path is None:
+            listener = socket.create_server(("127.0.0.1", 0))
+        else:
+            listener = socket.socket(socket.AF_UNIX)
+            listener.bind(str(path))
+            listener.listen()
+        port = 0 if path else listener.getsockname()[1]
         await door.open([listener])
         opened.append(Served(door, port, events, requests))
         return opened[-1]

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import ssl
 from collections.abc import AsyncIterator, Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from rpcgw.adapters.http import front
 from rpcgw.exchange import Inbound, Reply
+from tests.support.certificates import make_certificate
 
 REQUEST = b"POST /call HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{}"
 
@@ -190,6 +193,37 @@ async def test_an_idle_connection_ends_after_its_time(serve_fast: Serve, make_en
     assert (await used.ask()).body == b"late"
     assert await silent.ended()
     assert await used.ended()
+
+
+async def test_requests_over_tls_are_the_fronts(serve_fast: Serve, make_entrance: Make, tmp_path: Path) -> None:
+    """And what is handed over goes on over TLS."""
+    certificate = make_certificate(tmp_path)
+    ours, theirs = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH), ssl.create_default_context()
+    ours.load_cert_chain(certificate.cert, certificate.key)
+    theirs.load_verify_locations(certificate.cert)
+    served = await serve_fast(make_entrance(), tls=ours)
+    client = await served.connect(tls=theirs)
+    assert (await client.ask(body=b"{}")).body == b"{}"
+    assert (await client.ask(path="/call?odd", body=b"{}")).body == b"{}"
+    assert tally(served) == (1, 1)
+
+
+async def test_requests_over_a_unix_socket_are_the_fronts(
+    serve_fast: Serve, make_entrance: Make, tmp_path: Path
+) -> None:
+    """The head says that it came over one, and from no address."""
+    heads: list[tuple[str, bool]] = []
+
+    def answer(inbound: Inbound) -> Reply:
+        heads.append((inbound.head.peer, inbound.head.unix))
+        return Reply(200, b"x")
+
+    served = await serve_fast(make_entrance(answer), path=tmp_path / "socket")
+    client = await served.connect(path=tmp_path / "socket")
+    assert (await client.ask(body=b"{}")).body == b"x"
+    assert (await client.ask(path="/call?odd", body=b"{}")).body == b"x"
+    assert heads == [("", True)] * 2
+    assert tally(served) == (1, 1)
 
 
 async def test_it_is_turned_off_where_handing_over_does_not_work(
