@@ -21,8 +21,16 @@ from rpcgw.daemon.sockets import address_of
 
 CHECK_WITHIN = 120.0
 """Seconds that compiling may take."""
+NEXT_STANDBY = 1.0
+"""Seconds until another process takes the place of a standby that has died."""
 CLOSE_WITHIN = 3.0
 """Seconds beyond its grace that a worker has to close what it opened."""
+
+
+def _hang_up(channel: Channel | None) -> None:
+    if channel is not None and channel.fileno() >= 0:
+        asyncio.get_running_loop().remove_reader(channel.fileno())
+        channel.close()
 
 
 class Refused(Exception):
@@ -57,6 +65,7 @@ class Member:
         self.aborted = False
         self.worn = False
         self.relieved = False
+        self.orphan = False
 
     @property
     def served(self) -> bool:
@@ -79,8 +88,9 @@ class Member:
 class Generation:
     """Compile, fork, retire.
 
-    What happens is told to `on_ready`, `on_worn` and `on_gone` (a worker), and to `on_lost` (the template). `slots`
-    are those that ever had a worker; `awaited` those whose next worker is put off.
+    What happens is told to `on_ready`, `on_worn` and `on_gone` (a worker), and to `on_lost` (the template; `lost` says
+    whether nothing has taken its place). `slots` are those that ever had a worker; `awaited` those whose next worker is
+    put off. `standbys` are processes that hold the same as the template, and take its place one after the other.
     """
 
     def __init__(
@@ -90,7 +100,7 @@ class Generation:
         on_ready: Callable[[Generation, Member], None],
         on_worn: Callable[[Generation, Member], None],
         on_gone: Callable[[Generation, Member, int | None], None],
-        on_lost: Callable[[Generation, int], None],
+        on_lost: Callable[[Generation, int | None], None],
     ) -> None:
         self.options = options
         self.number = options.generation
@@ -112,6 +122,10 @@ class Generation:
         self._backoff: dict[int, Backoff] = {}
         self._process: asyncio.subprocess.Process | None = None
         self._channel: Channel | None = None
+        self._standby: Channel | None = None
+        self._confirmed = False
+        self._promoted = False
+        self.standbys: set[int] = set()
         self._watching: asyncio.Task[None] | None = None
 
     def __iter__(self) -> Iterator[Member]:
@@ -164,6 +178,7 @@ class Generation:
                 text or ("a worker died before it was ready" if failed else late),
             )
         self.populated = True
+        self._order_standby()
         for member in new:
             if member.gone.done():  # it served, and died while its siblings were still starting
                 self.fork(member.slot, listeners, scraped)
@@ -222,11 +237,12 @@ class Generation:
 
     async def _close(self) -> None:
         self._closed = True
+        if self._channel is not None and self._channel.fileno() >= 0:
+            self._read_channel()
         for member in self:
             self._bury(member, None)
-        if self._channel is not None and self._channel.fileno() >= 0:
-            asyncio.get_running_loop().remove_reader(self._channel.fileno())
-            self._channel.close()
+        for channel in (self._channel, self._standby):
+            _hang_up(channel)
         if self._process is not None and self._process.returncode is None:
             with suppress(ProcessLookupError):
                 self._process.kill()
@@ -236,9 +252,37 @@ class Generation:
     async def _watch(self, process: asyncio.subprocess.Process) -> None:
         code = await process.wait()
         self._verdict(fit=False)
+        self._template_gone(code)
+
+    def _order_standby(self) -> None:
+        """Have a process that holds the same, for the day that the template is lost."""
+        if self._closed or self.lost or self._channel is None:
+            return
+        self._confirmed = False
+        self._standby, theirs = Channel.pair()
+        self._channel.send({"do": "stand by"}, [theirs.fileno()])
+        theirs.close()
+        asyncio.get_running_loop().add_reader(self._standby.fileno(), self._heard_standby, self._standby)
+
+    def _heard_standby(self, standby: Channel) -> None:
+        """It says nothing before it is spoken to: this is its end."""
+        _hang_up(standby)
+        self._standby = None
+        asyncio.get_running_loop().call_later(NEXT_STANDBY, self._order_standby)
+
+    def _template_gone(self, code: int | None) -> None:
         if self._closed:
             return
-        self.lost = True
+        self._read_channel()
+        for member in self:
+            member.orphan = True
+        _hang_up(self._channel)
+        if self._standby is not None and self._confirmed:
+            self._channel, self._promoted = self._standby, True
+            asyncio.get_running_loop().add_reader(self._channel.fileno(), self._heard)
+            self._order_standby()
+        else:
+            self.lost = True
         self._on_lost(self, code)
         for member in self:
             if member.deaf:
@@ -249,15 +293,25 @@ class Generation:
             self._compiled.set_result(fit)
 
     def _heard(self) -> None:
-        assert self._channel is not None, "it is what was heard"
-        try:
-            packet = self._channel.receive()
-        except BlockingIOError:
-            return
-        if packet is None:
+        if not self._read_channel():
+            assert self._channel is not None, "it is what was heard"
             asyncio.get_running_loop().remove_reader(self._channel.fileno())
-            return
-        message = packet.message
+            if self._promoted:  # of the first one the end is seen by waiting for the process
+                self._template_gone(None)
+
+    def _read_channel(self) -> bool:
+        """Hear all that the template has said; whether it may say more."""
+        assert self._channel is not None, "compiled before"
+        while True:
+            try:
+                packet = self._channel.receive()
+            except BlockingIOError:
+                return True
+            if packet is None:
+                return False
+            self._hear(packet.message)
+
+    def _hear(self, message: Message) -> None:
         match message["is"]:
             case "problem":
                 self._problems.append(problem_from(message["problem"]))
@@ -266,6 +320,9 @@ class Generation:
                 self._verdict(fit=True)
             case "refused":
                 self._verdict(fit=False)
+            case "standing by":
+                self._confirmed = True
+                self.standbys.add(message["pid"])
             case "forked":
                 next(m for m in self if m.slot == message["slot"] and not m.pid).pid = message["pid"]
             case "exited":
@@ -280,7 +337,7 @@ class Generation:
         if packet is None:
             asyncio.get_running_loop().remove_reader(member.channel.fileno())
             member.deaf = True
-            if self.lost:
+            if member.orphan:
                 self._bury(member, None)
             return
         member.beat = time.monotonic()
@@ -307,6 +364,8 @@ class Generation:
         if not member.ready.done():
             member.ready.set_result(False)
         member.gone.set_result(None)
+        if member.orphan and self._channel is not None:
+            self._channel.send({"do": "left", "slot": member.slot})
         self._on_gone(self, member, code)
 
     def _read_last_words(self, member: Member) -> None:

@@ -37,25 +37,28 @@ class Lookout:
         self._contents: Contents | None = None
         self._seen: Digests = {}
         self._since = 0.0
+        self._reading = False
         self._restless: Counter[str] = Counter()
 
     async def begins(self) -> None:
         """What is on disk now, or comes later, is what the next generation reads."""
         self._since = time.time() - COARSE
+        self._reading = True
         if self._contents is not None:
             self._seen = await asyncio.to_thread(self._contents.now)
 
     async def follow(self, paths: Sequence[str], besides: Sequence[str] = ()) -> None:
         """This is what the generation was made of; nothing, if it is not to be watched."""
         if not paths:
-            self._contents, self._seen = None, {}
+            self._contents, self._seen, self._reading = None, {}, False
             return
         contents, before = Contents(paths, besides), self._seen if self._contents is not None else {}
         read, now = await asyncio.to_thread(_as_read, contents, before, self._since)
-        self._contents, self._seen = contents, self._steady(read, now)
+        self._contents, self._seen, self._reading = contents, self._steady(read, now), False
 
     async def refused(self, files: Sequence[str]) -> None:
         """What keeps it from serving stands in these files: mending one of them is a change."""
+        self._reading = False
         if self._contents is not None:
             contents = Contents([*self._contents.paths, *filter(None, files)], self._contents.besides)
             self._seen = {**await asyncio.to_thread(contents.now), **self._seen}
@@ -66,7 +69,7 @@ class Lookout:
         while True:
             await asyncio.sleep(LOOK_EVERY)
             contents, seen = self._contents, self._seen
-            if contents is None:
+            if contents is None or self._reading:
                 continue
             now = await asyncio.to_thread(contents.now)
             while now != seen:
@@ -75,7 +78,8 @@ class Lookout:
                 if last == now:
                     break
             # A reload that has begun meanwhile reads what is there, and looks for itself.
-            if now != seen and contents is self._contents and seen is self._seen:
+            current = contents is self._contents and seen is self._seen and not self._reading
+            if now != seen and current:
                 self._seen = now
                 self._changed(f"changed on disk: {_named(differing(seen, now))}")
 

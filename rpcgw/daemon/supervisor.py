@@ -128,9 +128,11 @@ class Supervisor:
     def _reap_orphans(self) -> None:
         for pid in list(self._orphans):
             try:
-                gone, _ = os.waitpid(pid, os.WNOHANG)
-            except ChildProcessError:  # not ours: the system has no subreaper
-                gone = pid
+                gone = bool(os.waitpid(pid, os.WNOHANG)[0])
+            except (
+                ChildProcessError
+            ):  # waited for by its parent, or not ours yet: a dying parent closes its files first
+                gone = not _exists(pid)
             if gone:
                 self._orphans.discard(pid)
 
@@ -227,6 +229,7 @@ class Supervisor:
 
     def _forget(self, generation: Generation) -> None:
         self._generations.remove(generation)
+        self._adopt(generation)
         self._keeping.generation_gone(generation)
 
     def _serve_from_now_on(self, generation: Generation) -> None:
@@ -319,13 +322,21 @@ class Supervisor:
         self._forget(old)
         self._lines("drained", generation=old.number)
 
-    def _template_lost(self, generation: Generation, code: int) -> None:
-        self._orphans |= {member.pid for member in generation if member.pid}
+    def _template_lost(self, generation: Generation, code: int | None) -> None:
+        self._adopt(generation)
+        if generation is not self._crew.serving or self._stop.is_set():
+            return
+        if not generation.lost:
+            self._lines("template.lost", level="warning", generation=generation.number, code=code, text="replaced")
+            return
+        text = "workers that end are not replaced until a reload succeeds"
+        self._lines("template.lost", level="error", generation=generation.number, code=code, text=text)
+        self._told_to_reload("the template is gone")
+
+    def _adopt(self, generation: Generation) -> None:
+        """Whoever is without a parent becomes a child of this process, and has to be waited for."""
+        self._orphans |= {*(member.pid for member in generation if member.pid), *generation.standbys}
         self._reap_orphans()
-        if generation is self._crew.serving and not self._stop.is_set():
-            text = "workers that end are not replaced until a reload succeeds"
-            self._lines("template.lost", level="error", generation=generation.number, code=code, text=text)
-            self._told_to_reload("the template is gone")
 
     # The end
 
@@ -359,6 +370,14 @@ class Supervisor:
             task.cancel()
             with suppress(asyncio.CancelledError):
                 await task
+
+
+def _exists(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except OSError:
+        return False
+    return True
 
 
 def _adopt_orphans() -> None:

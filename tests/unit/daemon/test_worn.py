@@ -5,21 +5,23 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
-from tests.unit.daemon.test_supervisor import Caller, busy
+from tests.unit.daemon.test_supervisor import Caller
 
 
-def test_a_worn_worker_goes_when_another_serves(start: Callable[..., Any]) -> None:
+def test_a_worn_worker_goes_when_another_serves(start: Callable[..., Any], tmp_path: Path) -> None:
     """SIGTERM to the only worker: the fresh one is ready first, and the call in flight is answered by the old one."""
     daemon = start(workers=1)
     worn = daemon.call()["pid"]
-    caller = Caller(daemon, "?wait=1.5")
-    daemon.until(lambda: busy(daemon), "call in flight")
+    caller = Caller(daemon, f"?until={tmp_path}/go")
+    daemon.until((tmp_path / "go.runs").exists, "call in flight")
     os.kill(worn, signal.SIGTERM)
     fresh = daemon.until_logged("worker.ready", 2)
     assert daemon.lines("worker.gone") == []
     daemon.until(lambda: daemon.call()["pid"] == fresh["worker"], "answer of the fresh worker")
+    (tmp_path / "go").touch()
     caller.join(20)
     assert caller.answer is not None, caller.error
     assert (caller.answer["pid"], caller.answer["status"], caller.answer["connection"]) == (worn, 200, "close")
@@ -45,12 +47,12 @@ def test_all_workers_may_be_worn_at_once_and_again(start: Callable[..., Any]) ->
     assert daemon.stop() == 0
 
 
-def test_a_worn_worker_that_dies_is_replaced_once(start: Callable[..., Any]) -> None:
+def test_a_worn_worker_that_dies_is_replaced_once(start: Callable[..., Any], tmp_path: Path) -> None:
     """The fresh one that was begun for it is its replacement."""
     daemon = start(workers=1)
     worn = daemon.call()["pid"]
-    caller = Caller(daemon, "?wait=60")
-    daemon.until(lambda: busy(daemon), "call in flight")
+    caller = Caller(daemon, f"?until={tmp_path}/go")
+    daemon.until((tmp_path / "go.runs").exists, "call in flight")
     os.kill(worn, signal.SIGTERM)
     daemon.until_logged("worker.ready", 2)
     os.kill(worn, signal.SIGKILL)

@@ -66,6 +66,10 @@ class SmallGateway:
         query = parse_qs(inbound.head.query)
         if seconds := query.get("wait"):
             await asyncio.sleep(float(seconds[0]))
+        if place := query.get("until"):
+            Path(f"{place[0]}.runs").touch()
+            while not Path(place[0]).exists():
+                await asyncio.sleep(0.02)
         if seconds := query.get("block"):
             threading.Event().wait(float(seconds[0]))
         value = {
