@@ -22,6 +22,7 @@ from rpcgw.cli.show import as_json as as_json_text
 from rpcgw.config.assembling import Chosen
 from rpcgw.config.effective import effective
 from rpcgw.config.gathering import read_sources
+from rpcgw.daemon.certificates import load_tls
 from rpcgw.daemon.wiring import compile_gateway
 from rpcgw.gateway.checks import check_problems
 
@@ -59,9 +60,10 @@ def command(
 
 def _found(config: str, environment: str | None) -> list[Problem]:
     try:
-        return check_problems(compile_gateway(options_of(config, environment)))
+        gateway = compile_gateway(options_of(config, environment))
     except ConfigError as error:
         return list(error.problems)
+    return [*check_problems(gateway), *load_tls(gateway.settings)[1]]
 
 
 def _summary(config: str, problems: list[Problem]) -> None:

@@ -122,7 +122,9 @@ def test_what_cannot_be_used_is_a_problem_at_its_line(files: dict[str, str], say
     text = "server:\n  tls:\n    cert: tls/cert.pem\n    key: tls/key.pem\nufo_json_rpc: {security: {protected_api: false}}\n"
     with folder(config=text, files=files) as place:
         done = cli("serve", "--bind", "127.0.0.1:0", cwd=place)
-    assert done.returncode == 78
+        checked = cli("check", cwd=place)
+    assert (done.returncode, checked.returncode) == (78, 1)
+    assert "error[certificate]" in checked.stdout + checked.stderr
     assert done.stderr.startswith("gateway.yaml:2:3: error[certificate]")
     assert says in done.stderr
     assert "help: " in done.stderr
