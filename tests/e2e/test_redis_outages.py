@@ -323,6 +323,25 @@ def quiet_descriptors(worker: Path) -> int:
     return counts[-1]
 
 
+@pytest.mark.parametrize(("when_away", "status"), [("open", 200), ("closed", 429)])
+def test_limits_of_a_frozen_redis_let_through_or_refuse(tmp_path: Path, when_away: str, status: int) -> None:
+    """As the operator says, and at once: calls do not wait for their timeouts one after the other."""
+    limits: dict[str, Any] = {
+        "limits": {"pool": "shared", "when_away": when_away},
+        "defaults": {"limits": {"group": "10000/day"}},
+    }
+    with site(tmp_path, **limits) as here:
+        echo = {"jsonrpc": "2.0", "id": 1, "method": "Demo.echo", "params": {"value": 1}}
+        assert here.daemon.post("/rpc", echo).status == 200
+        here.redis.freeze()
+        here.daemon.post("/rpc", echo)
+        start = time.monotonic()
+        assert {here.daemon.post("/rpc", echo).status for _ in range(100)} == {status}
+        assert time.monotonic() - start < 50 * TIMEOUT
+        here.redis.thaw()
+        wait_until(lambda: here.daemon.post("/rpc", echo).status == 200, 20, lambda: "nothing is counted again")
+
+
 # -- several servers, several hosts
 
 

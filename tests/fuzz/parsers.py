@@ -12,6 +12,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Callable, Mapping
 from typing import Any, Final
+from urllib.parse import parse_qsl
 
 import msgspec
 from multidict import CIMultiDict
@@ -33,7 +34,7 @@ from rpcgw.protocol.mcp.classify import classify
 from rpcgw.protocol.mcp.faults import INVALID_PARAMS, Fault, Refused
 from rpcgw.protocol.mcp.listing import Listing
 from rpcgw.protocol.mcp.messages import Batch, Legacy, Message, Modern
-from rpcgw.protocol.webmcp import agents, beacons, calls, page, tokens
+from rpcgw.protocol.webmcp import agents, beacons, calls, page, site, statistics, tokens
 from rpcgw.texts.negotiate import negotiate
 from tests.fuzz.doors import ask, first_cursor, listing
 
@@ -303,6 +304,16 @@ def page_query(data: bytes) -> None:
     if asked is not None:
         assert asked.path.startswith("/")
         assert not asked.path.startswith("//")
+        assert site.fits("/**", asked.path)
+        assert site.fits("/shop/*", asked.path) in {True, False}
+
+
+def dashboard_query(data: bytes) -> None:
+    """What figures are asked for: a query that asks for itself."""
+    given = dict(parse_qsl(text_of(data), keep_blank_values=True))
+    asked = statistics.asked(given.get)
+    again = {**{name: getattr(asked, name) for name in ("site", "tool", "client", "outcome")}, "days": str(asked.days)}
+    same(asked, statistics.asked(again.get))
 
 
 # -- whole endpoints, from a head and a body to a reply
@@ -339,6 +350,6 @@ PARSERS: Final[Mapping[str, Check]] = {
     for check in (
         json_text, rpc_envelope, queue_message, mcp_message, mirrored_value, accept_language, accept, trace_context,
         guarded_head, authority, forwarded_for, bearer, entity_tags, session_id, cursor, callback_url, beacon, page_call,
-        page_token, page_query, rpc_door, mcp_door, documents_door,
+        page_token, page_query, dashboard_query, rpc_door, mcp_door, documents_door,
     )
 }  # fmt: skip

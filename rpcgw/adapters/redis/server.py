@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable
 from time import monotonic
 from typing import Final, TypeVar
@@ -16,6 +17,7 @@ from rpcgw.config.redisaddress import redis_address
 from rpcgw.kernel.ports import StoreError
 
 Answer = TypeVar("Answer")
+_log = logging.getLogger("rpcgw.redis")
 
 
 class RedisServer:
@@ -33,6 +35,8 @@ class RedisServer:
         self._timeout = timeout
         self._turns = asyncio.Semaphore(connections)
         self._outage = Outage()
+        self._why = ""
+        self._name = ", ".join(f"{host}:{port}" for host, port in address.nodes) or address.path
         self.client: Final = client_for(address, timeout, connections)
 
     async def ask(self, command: Callable[[Client], Awaitable[Answer]], within: float | None = None) -> Answer:
@@ -43,23 +47,35 @@ class RedisServer:
         """
         outage, seconds = self._outage, within or self._timeout
         if not outage.admits(monotonic(), seconds):
-            raise StoreError(f"Redis: away; it is asked again within {LONGEST_PAUSE:g} s")
+            raise StoreError(f"Redis: away, and asked again within {LONGEST_PAUSE:g} s ({self._why})")
         try:
             async with asyncio.timeout(seconds), self._turns:
                 if outage.away:
                     await self._forget()
                 answer = await command(self.client)
         except TimeoutError as error:
-            outage.failed(monotonic())
-            raise StoreError(f"Redis: no answer within {seconds:g} s") from error
+            raise self._failed(f"no answer within {seconds:g} s") from error
         except (RedisError, RedisClusterException, OSError) as error:
-            if _is_refusal(error):
-                outage.answered()
-            else:
-                outage.failed(monotonic())
-            raise StoreError(f"Redis: {str(error) or type(error).__name__}") from error
-        outage.answered()
+            why = str(error) or type(error).__name__
+            if not _is_refusal(error):
+                raise self._failed(why) from error
+            self._answered()
+            raise StoreError(f"Redis: {why}") from error
+        self._answered()
         return answer
+
+    def _answered(self) -> None:
+        if self._outage.away:
+            _log.warning("Redis at %s is back", self._name)
+        self._outage.answered()
+
+    def _failed(self, why: str) -> StoreError:
+        """Note that there was no answer; the beginning of an outage is logged once."""
+        was_away, self._why = self._outage.away, why
+        self._outage.failed(monotonic())
+        if self._outage.away and not was_away:
+            _log.warning("Redis at %s is away: %s", self._name, why)
+        return StoreError(f"Redis: {why}")
 
     async def _forget(self) -> None:
         """Close what lies idle: it leads to a server that does not answer, or is the master no more."""

@@ -132,6 +132,28 @@ async def test_a_restarted_server_is_found_and_empty(server: RedisProcess) -> No
         assert await outcomes(pool) == [None] * BURST
 
 
+async def test_an_outage_is_logged_when_it_begins_and_when_it_ends(caplog: pytest.LogCaptureFixture) -> None:
+    """One line each, however many commands fail; errors go on saying what is wrong, and no password is told."""
+    user = ("ACL", "SETUSER", "ann", "on", ">hunter2", "~*", "+@all")
+    with redis_process() as server:
+        server.ask(*user)
+        pool = RedisPool(f"redis://ann:hunter2@127.0.0.1:{server.port}", TIMEOUT)
+        await eventually(pool.ping)
+        caplog.clear()
+        server.stop()
+        found = await outcomes(pool)
+        assert all(any(word in str(each) for word in ("refused", "closed", "111")) for each in found), found[:3]
+        server.start()
+        server.ask(*user)
+        await eventually(pool.ping)
+        await pool.close()
+    assert [record.name for record in caplog.records] == ["rpcgw.redis", "rpcgw.redis"]
+    away, back = (record.getMessage() for record in caplog.records)
+    assert away.startswith(f"Redis at 127.0.0.1:{server.port} is away: ")
+    assert back == f"Redis at 127.0.0.1:{server.port} is back"
+    assert "hunter2" not in caplog.text
+
+
 async def test_outages_leave_no_descriptor_and_no_task_behind(server: RedisProcess) -> None:
     """After ten of them this process has what it had before."""
     async with pool_of(server.url, 0.2) as pool:
