@@ -10,6 +10,7 @@ import click
 
 from rpcgw.cli import scaffold
 from rpcgw.cli.options import DEFAULT_FILES
+from rpcgw.config.editing import modeline, schema_file
 
 _NAME = re.compile(r"[a-z][a-z0-9]*([-_][a-z0-9]+)*")
 _PREFIX = "rpcgw-"
@@ -54,4 +55,5 @@ def _names(plain: str) -> dict[str, str]:
         "distribution": f"{_PREFIX}{plain}",
         "package": f"rpcgw_{snake}",
         "Class": "".join(part.capitalize() for part in plain.split("-")),
+        "translations": modeline(str(schema_file("translations"))),
     }

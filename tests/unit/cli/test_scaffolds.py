@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
 
+import jsonschema
 import pytest
+import yaml
 from click.testing import CliRunner, Result
 
 from rpcgw.cli.main import cli
@@ -26,6 +29,19 @@ def test_init_makes_what_check_finds_no_fault_with(tmp_path: Path) -> None:
         [BIN / "rpcgw", "check", "--strict"], cwd=tmp_path, capture_output=True, text=True, check=False
     )
     assert (checked.returncode, checked.stdout) == (0, "gateway.yaml: no problems\n"), checked.stderr
+
+
+def test_what_is_made_names_its_schema(tmp_path: Path) -> None:
+    """The first line of every YAML file tells editors its schema, which is there and takes the file."""
+    run("init", str(tmp_path))
+    run("new-plugin", "--into", str(tmp_path), "shop")
+    found = {path.name: path for path in tmp_path.rglob("*.yaml")}
+    assert set(found) == {"gateway.yaml", "routes.yaml", "rpc.en.yaml", "rpc.uk.yaml"}
+    for path in found.values():
+        first, text = path.read_text("utf-8").split("\n", 1)
+        schema = Path(first.removeprefix("# yaml-language-server: $schema="))
+        assert schema.stem == path.stem.replace("rpc.en", "translations").replace("rpc.uk", "translations")
+        jsonschema.validate(yaml.safe_load(text), json.loads(schema.read_text("utf-8")))
 
 
 def test_init_never_overwrites(tmp_path: Path) -> None:

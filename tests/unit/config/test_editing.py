@@ -40,6 +40,9 @@ WRITTEN = [
     ("gateway.yaml.example", "gateway"),
     ("routes.yaml.example", "routes"),
     *((str(path.relative_to(ROOT)), "translations") for path in sorted((ROOT / "translations").rglob("*.yaml"))),
+    *((str(path.relative_to(ROOT)), "translations") for path in sorted(ROOT.glob("plugins/*/src/*/texts/**/*.yaml"))),
+    *((str(path.relative_to(ROOT)), "gateway") for path in sorted(ROOT.glob("plugins/*/gateway.yaml"))),
+    *((str(path.relative_to(ROOT)), "routes") for path in sorted(ROOT.glob("plugins/*/routes.yaml"))),
 ]
 
 
