@@ -15,11 +15,11 @@ SETTLED_MS = 300
 
 
 class Sources(DefaultFilter):
-    """Files that may change the gateway: configuration, catalogues, code."""
+    """Files that may change the gateway: configuration, catalogues, code; and directories, which may hold some."""
 
     def __call__(self, change: Change, path: str) -> bool:
         """Whether a change of this path counts."""
-        return is_source(Path(path).name) and super().__call__(change, path)
+        return (is_source(Path(path).name) or Path(path).is_dir()) and super().__call__(change, path)
 
 
 class Watch:
@@ -29,15 +29,23 @@ class Watch:
         self._contents = Contents(paths, besides)
         self._filter = Sources()
         self._before = self.contents()
+        self.watched: frozenset[str] = frozenset()
+        """The directories that a change is waited for in."""
 
     async def changed(self) -> None:
         """Return once any content differs from what it was at first, or at the last return."""
+        while not await self._changed_in(self._contents.directories()):
+            continue
+
+    async def _changed_in(self, directories: set[str]) -> bool:
+        """Whether a content differs; False where there are other directories to watch by now."""
+        self.watched = frozenset(directories)
         stop = asyncio.Event()
         settled = False
         try:
             # Directories, not files, are watched: a file that an editor replaces stays watched.
             async for changes in awatch(
-                *self._contents.directories(),
+                *directories,
                 watch_filter=self._filter,
                 debounce=DEBOUNCE_MS,
                 step=20,
@@ -52,9 +60,12 @@ class Watch:
                 settled = True
                 if (now := self.contents()) != self._before:
                     self._before = now
-                    return
+                    return True
+                if self._contents.directories() != directories:
+                    return False
         finally:
             stop.set()
+        return False
 
     def contents(self) -> Digests:
         """The content of all source files as it is now."""

@@ -106,3 +106,24 @@ async def test_a_change_before_the_watch_stands_is_seen(tmp_path: Path) -> None:
     source.write_text("after = 1")
     async with asyncio.timeout(20):
         await watch.changed()
+
+
+async def test_a_new_folder_is_watched_too(tmp_path: Path) -> None:
+    """A folder that is made while the watch stands, and a file that is put there later, are seen."""
+    (tmp_path / "plugins").mkdir()
+    watch = Watch([str(tmp_path)])
+    waiting = asyncio.create_task(watch.changed())
+    async with asyncio.timeout(60):
+        deep = tmp_path / "plugins" / "acme" / "src"
+        number = 0
+        while not watch.watched >= {str(deep)}:
+            # The watch may not have begun when the folder was made: make others until it has looked.
+            deep.mkdir(parents=True, exist_ok=True)
+            number += 1
+            (tmp_path / f"folder{number}").mkdir()
+            await asyncio.sleep(0.1)
+        assert not waiting.done()
+        while not waiting.done():
+            (deep / "acme.py").write_text(f"number = {number}")
+            number += 1
+            await asyncio.sleep(0.2)
