@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -285,3 +286,9 @@ def test_a_command_that_cannot_be_loaded(packages: Path, name: str, text: str) -
     assert code == 1
     assert text in trouble
     assert "Traceback" not in trouble
+
+
+def test_the_version_is_told(tmp_path: Path) -> None:
+    """`rpcgw --version` names the program and the version that is installed, and nothing else."""
+    told = cli("--version", cwd=tmp_path)
+    assert (told.returncode, told.stdout) == (0, f"rpcgw {version('rpcgw')}\n")
