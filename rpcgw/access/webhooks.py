@@ -13,6 +13,8 @@ from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 from typing import Final
 from urllib.parse import unquote
 
+from rpcgw.kernel.language import Phrase
+
 LONGEST_URL: Final = 2000
 _URL = re.compile(
     r"(?P<scheme>https?)://(?:\[(?P<v6>[0-9A-Fa-f:.]+)\]|(?P<name>[A-Za-z0-9_*](?:[A-Za-z0-9_.-]*)))"
@@ -82,14 +84,14 @@ class WebhookPolicy:
     def refuses(self, url: str) -> str:
         """Why a callback must not go to this URL, for the client; empty where it may."""
         if not self.entries:
-            return "webhooks are not allowed here"
+            return Phrase("webhook.closed")
         target = parse_callback(url)
         if target is None:
-            return "must be an absolute http or https URL, without credentials and fragment"
+            return Phrase("webhook.no_url")
         if not any(_covers(entry, target) for entry in self.entries):
-            return "is not among the addresses that webhooks may go to"
+            return Phrase("webhook.unlisted")
         if (address := target.address) is not None and not self.admits(str(address), target.port):
-            return "is an address that webhooks must not go to"
+            return Phrase("webhook.private")
         return ""
 
     def admits(self, address: str, port: int) -> bool:

@@ -86,7 +86,7 @@ class Deferral:
         assert url is not None, "only calls with a callback come here"
         if not self._knows(call):
             return await self._executor.execute(call)
-        reason = "webhooks are not allowed here" if webhooks is None else await webhooks.refuses(url)
+        reason = Phrase("webhook.closed") if webhooks is None else await webhooks.refuses(url)
         if webhooks is None or reason:
             return await self._refused(call, callback_refused(reason))
         accepted = encode({"async": True, "callback": url})

@@ -10,6 +10,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from rpcgw.access.webhooks import WebhookPolicy, parse_callback
+from rpcgw.kernel.language import Phrase
 from rpcgw.kernel.ports import Clock, HttpClient, Observer, Resolver, SendError, Tracer
 from rpcgw.protocol.jsonrpc import delivery
 
@@ -41,9 +42,9 @@ class Webhooks:
             async with asyncio.timeout(RESOLVE):
                 addresses = await self.resolver.resolve(target.host, target.port)
         except (OSError, TimeoutError):
-            return "has a host that does not resolve"
+            return Phrase("webhook.unresolved")
         if not addresses or not all(self.policy.admits(address, target.port) for address in addresses):
-            return "resolves to an address that webhooks must not go to"
+            return Phrase("webhook.resolves_private")
         return ""
 
     async def deliver(self, url: str, envelope: bytes, tracing: Mapping[str, str], ray_id: str) -> bool:

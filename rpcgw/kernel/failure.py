@@ -15,7 +15,7 @@ from typing import Any
 from rpcgw.api import errors
 from rpcgw.api.errors import ApplicationError, InternalError, NotNow, RpcError, ServerError, TooManyRequests
 from rpcgw.kernel.call import Failed
-from rpcgw.kernel.language import ENGLISH, worded
+from rpcgw.kernel.language import ENGLISH, Phrase, in_language, worded
 from rpcgw.kernel.messages import Texts
 
 EXPOSED_ENVIRONMENTS = frozenset({"dev", "test"})
@@ -135,7 +135,7 @@ def render(error: RpcError, *, exposed: bool, names: Names = PYTHON, texts: Text
     `names` are those of rpcgw's own classes; an author's class has its own. `texts` are the client's language.
     """
     data: dict[str, Any] = {"exception": name_of(error, names)}
-    if extra := json_safe(error.extra):
+    if extra := json_safe(error.extra, texts):
         data["extra"] = extra
     if exposed:
         data |= _story(error, names)
@@ -156,17 +156,17 @@ def clean(text: str) -> str:
 _DROP = object()
 
 
-def json_safe(bag: Mapping[str, object]) -> dict[str, Any]:
-    """What of a bag JSON can carry; the rest is left out, at any depth."""
-    return dict(_safe_items(bag, MAX_EXTRA_DEPTH))
+def json_safe(bag: Mapping[str, object], texts: Texts = ENGLISH) -> dict[str, Any]:
+    """What of a bag JSON can carry, the product's own texts in a language; the rest is left out, at any depth."""
+    return dict(_safe_items(bag, MAX_EXTRA_DEPTH, texts))
 
 
-def _safe(value: object, depth: int) -> object:
+def _safe(value: object, depth: int, texts: Texts) -> object:
     if depth and isinstance(value, Mapping):
-        return dict(_safe_items(value, depth))
+        return dict(_safe_items(value, depth, texts))
     if depth and isinstance(value, list | tuple):
-        return [safe for item in value if (safe := _safe(item, depth - 1)) is not _DROP]
-    return _safe_scalar(value)
+        return [safe for item in value if (safe := _safe(item, depth - 1, texts)) is not _DROP]
+    return _safe_scalar(in_language(value, texts) if isinstance(value, Phrase) else value)
 
 
 def _safe_scalar(value: object) -> object:
@@ -179,9 +179,9 @@ def _safe_scalar(value: object) -> object:
     return float(value) if isinstance(value, float) and isfinite(value) else _DROP
 
 
-def _safe_items(bag: Mapping[Any, object], depth: int) -> Iterator[tuple[str, object]]:
+def _safe_items(bag: Mapping[Any, object], depth: int, texts: Texts) -> Iterator[tuple[str, object]]:
     for key, value in bag.items():
-        if isinstance(key, str | int) and (safe := _safe(value, depth - 1)) is not _DROP:
+        if isinstance(key, str | int) and (safe := _safe(value, depth - 1, texts)) is not _DROP:
             yield clean(str(key)), safe
 
 

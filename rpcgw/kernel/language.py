@@ -55,6 +55,35 @@ PHRASES: Texts = {
     "error.many_deferred": "Too many calls are deferred just now; try again later",
     "error.depth": "More than {most} calls were made one out of the other",
     "error.no_json_params": "The parameters of a call out of a call have no form in JSON: {reason}",
+    "error.at": "{path}: {what}",
+    "error.and": "{first}; {second}",
+    "error.parameter": "The parameter {param} {what}",
+    "error.reference": 'refers to the result of request "{parent}", {what}',
+    "error.reference_field": 'refers to the field "{field}" of the result of request "{parent}", {what}',
+    "reference.malformed": "must be @FROM:<id>(<field>), or @FROM:<id>() for the whole result",
+    "reference.nowhere": "which is not in this batch",
+    "reference.twice": "which more than one request of this batch has as its id",
+    "reference.circle": "which waits for it in turn: these requests wait for each other in a circle",
+    "reference.failed": "which answered an error",
+    "reference.no_field": "whose result has no such field",
+    "reference.too_much": "which brings more than a request may hold",
+    "reference.no_parameter": "which cannot be a parameter: it {reason}",
+    "envelope.no_object": "a request is an object",
+    "envelope.version": 'must be "2.0", or absent',
+    "envelope.method": "must be a string that is not blank",
+    "envelope.id": "must be a string or an integer; leave it out for a notification",
+    "envelope.params": "must be an object or an array, or absent",
+    "special.no_object": "must be an object",
+    "special.timeout": "must be a number of seconds from {least} to {most}",
+    "special.callback": "must be an absolute http or https URL",
+    "special.ray_id": "must be an integer or a string of 1 to {most} characters",
+    "special.ignore_cache": "must be true or false",
+    "webhook.closed": "webhooks are not allowed here",
+    "webhook.no_url": "must be an absolute http or https URL, without credentials and fragment",
+    "webhook.unlisted": "is not among the addresses that webhooks may go to",
+    "webhook.private": "is an address that webhooks must not go to",
+    "webhook.unresolved": "has a host that does not resolve",
+    "webhook.resolves_private": "resolves to an address that webhooks must not go to",
     "error.misfit": "Invalid arguments for {tool}: {faults}",
     "error.empty_batch": "A batch holds at least one request",
     "error.long_batch": "A batch holds at most {most} requests, this one has {given}",
@@ -80,11 +109,19 @@ class Phrase(str):
         return made
 
 
+def in_language(text: str, texts: Texts) -> str:
+    """A text in the language of `texts`, where it is one of the product's own; so are phrases among its facts."""
+    if not isinstance(text, Phrase):
+        return text
+    facts = {name: in_language(fact, texts) if isinstance(fact, str) else fact for name, fact in text.facts.items()}
+    return say(text.key, facts, str(text), texts)
+
+
 def worded(error: RpcError, texts: Texts) -> str:
     """An error's text in the language of `texts`, where it is one of the product's own."""
     message = error.message
     if isinstance(message, Phrase):
-        return say(message.key, message.facts, str(message), texts)
+        return in_language(message, texts)
     if message == type(error).default_message:
         return texts.get(f"error.{type(error).__name__}", message)
     return message

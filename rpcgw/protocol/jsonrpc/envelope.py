@@ -45,11 +45,11 @@ class Batch(msgspec.Struct, frozen=True):
 Message = Request | Fault | Batch
 
 _ABSENT: Any = object()
-_NO_OBJECT = "a request is an object"
-_BAD_VERSION = 'must be "2.0", or absent'
-_BAD_METHOD = "must be a string that is not blank"
-_BAD_ID = "must be a string or an integer; leave it out for a notification"
-_BAD_PARAMS = "must be an object or an array, or absent"
+_NO_OBJECT = Phrase("envelope.no_object")
+_BAD_VERSION = Phrase("envelope.version")
+_BAD_METHOD = Phrase("envelope.method")
+_BAD_ID = Phrase("envelope.id")
+_BAD_PARAMS = Phrase("envelope.params")
 
 
 def read(body: bytes, max_batch: int) -> Message:

@@ -21,15 +21,16 @@ import msgspec
 from rpcgw.api.errors import BatchError, InvalidParams, InvalidRequest, RpcError
 from rpcgw.kernel.call import Done, Outcome
 from rpcgw.kernel.codec import NotJson, decode
+from rpcgw.kernel.language import Phrase
 from rpcgw.protocol.jsonrpc.envelope import Fault, Request
 
 _PREFIX: Final = "@FROM:"
 _FORM: Final = re.compile(r"@from:([\w-]+)\(([\w-]*)\)", re.IGNORECASE)
-_MALFORMED: Final = "must be @FROM:<id>(<field>), or @FROM:<id>() for the whole result"
+_MALFORMED: Final = Phrase("reference.malformed")
 
-_NOWHERE: Final = "which is not in this batch"
-_TWICE: Final = "which more than one request of this batch has as its id"
-_CIRCLE: Final = "which waits for it in turn: these requests wait for each other in a circle"
+_NOWHERE: Final = Phrase("reference.nowhere")
+_TWICE: Final = Phrase("reference.twice")
+_CIRCLE: Final = Phrase("reference.circle")
 
 _members = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
@@ -47,7 +48,7 @@ class Reference(msgspec.Struct, frozen=True):
     parent_id: str
     field: str
 
-    def wrong(self, text: str) -> str:
+    def wrong(self, text: Phrase) -> Phrase:
         """What is wrong with it, in words that name the parameter, the field and the parent."""
         return _wrong(self.param, self.parent_id, self.field, text)
 
@@ -94,19 +95,19 @@ def fill_in(
         parent = reference.parent
         outcome = outcomes.get(parent)
         if not isinstance(outcome, Done):
-            return InvalidRequest(reference.wrong("which answered an error"))
+            return InvalidRequest(reference.wrong(Phrase("reference.failed")))
         if reference.field and parent not in opened:
             opened[parent] = _opened(outcome.encoded)
         part = opened[parent].get(reference.field) if reference.field else outcome.encoded
         if part is None:
-            return InvalidRequest(reference.wrong("whose result has no such field"))
+            return InvalidRequest(reference.wrong(Phrase("reference.no_field")))
         room -= len(part)
         if room < 0:
-            return InvalidRequest(reference.wrong("which brings more than a request may hold"))
+            return InvalidRequest(reference.wrong(Phrase("reference.too_much")))
         try:
             values[reference.param] = decode(bytes(part))
         except NotJson as error:
-            return InvalidRequest(reference.wrong(f"which cannot be a parameter: it {error.reason}"))
+            return InvalidRequest(reference.wrong(Phrase("reference.no_parameter", reason=error.reason)))
     return msgspec.structs.replace(request, params=_replaced(request.params, values))
 
 
@@ -188,10 +189,11 @@ def _replaced(params: dict[str, Any] | list[Any] | None, values: Mapping[Name, A
     return [values.get(position, value) for position, value in enumerate(params or ())]
 
 
-def _wrong(param: Name, parent_id: str, field: str, text: str) -> str:
-    what = f'the field "{field}" of the result' if field else "the result"
-    return _about(param, f'refers to {what} of request "{parent_id}", {text}')
+def _wrong(param: Name, parent_id: str, field: str, text: Phrase) -> Phrase:
+    if field:
+        return _about(param, Phrase("error.reference_field", field=field, parent=parent_id, what=text))
+    return _about(param, Phrase("error.reference", parent=parent_id, what=text))
 
 
-def _about(param: Name, text: str) -> str:
-    return f"The parameter {param} {text}" if isinstance(param, int) else f'The parameter "{param}" {text}'
+def _about(param: Name, text: Phrase) -> Phrase:
+    return Phrase("error.parameter", param=param if isinstance(param, int) else f'"{param}"', what=text)

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import reduce
 from typing import Any, Final
 
 import msgspec
 
 from rpcgw.api.errors import InvalidParams
+from rpcgw.kernel.language import Phrase
 
 SPECIAL: Final = "$rpc"
 _SHORTEST, _LONGEST = 10, 120
@@ -37,7 +39,7 @@ NO_SPECIAL: Final = Special()
 def read_special(value: Any) -> Special | InvalidParams:
     """What `$rpc` asks for, or every mistake in it at once."""
     if type(value) is not dict:
-        return _invalid({"": "must be an object"})
+        return _invalid({"": Phrase("special.no_object")})
     problems = {name: problem for name, check in _CHECKS.items() if name in value and (problem := check(value[name]))}
     if problems:
         return _invalid(problems)
@@ -65,26 +67,29 @@ def written_special(special: Special) -> dict[str, Any]:
 
 def _invalid(problems: dict[str, str]) -> InvalidParams:
     extra = {f"[params][{SPECIAL}]{f'[{name}]' if name else ''}": [text] for name, text in problems.items()}
-    return InvalidParams("; ".join(f"{path}: {texts[0]}" for path, texts in extra.items()), extra=extra)
+    told = [Phrase("error.at", path=path, what=texts[0]) for path, texts in extra.items()]
+    return InvalidParams(
+        reduce(lambda first, second: Phrase("error.and", first=first, second=second), told), extra=extra
+    )
 
 
 def _timeout(value: Any) -> str:
     fine = type(value) in (int, float) and _SHORTEST <= value <= _LONGEST
-    return "" if fine else f"must be a number of seconds from {_SHORTEST} to {_LONGEST}"
+    return "" if fine else Phrase("special.timeout", least=_SHORTEST, most=_LONGEST)
 
 
 def _callback(value: Any) -> str:
     fine = type(value) is str and _ABSOLUTE.fullmatch(value)
-    return "" if fine else "must be an absolute http or https URL"
+    return "" if fine else Phrase("special.callback")
 
 
 def _ray_id(value: Any) -> str:
     fine = type(value) in (int, str) and 0 < len(str(value)) <= LONGEST_RAY_ID
-    return "" if fine else f"must be an integer or a string of 1 to {LONGEST_RAY_ID} characters"
+    return "" if fine else Phrase("special.ray_id", most=LONGEST_RAY_ID)
 
 
 def _ignore_cache(value: Any) -> str:
-    return "" if type(value) is bool else "must be true or false"
+    return "" if type(value) is bool else Phrase("special.ignore_cache")
 
 
 _CHECKS: Final[dict[str, Callable[[Any], str]]] = {
