@@ -12,6 +12,7 @@ import pytest_asyncio
 
 from tests.support.browser import Browser, browser
 from tests.support.daemon import Daemon, example
+from tests.support.pages import POLYFILL
 from tests.support.webmcp import NATIVE, ToolTab, text_of, until
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -132,3 +133,20 @@ async def test_without_the_flag_the_site_is_the_same(served: Daemon) -> None:
         asked = "performance.getEntriesByType('resource').map((each) => new URL(each.name).pathname)"
         assert sorted(await tab.page.value(asked)) == ["/site/site.css", "/webmcp/webmcp.js"]
         assert (tab.warnings, tab.errors) == ([], [])
+
+
+async def test_with_the_polyfill_the_site_works_too(served: Daemon) -> None:
+    """In a browser without tools a polyfill gives them: searched, listed, calculated and asked for as natively."""
+    async with browser() as chromium:
+        tab = await ToolTab.open(chromium, native=False)
+        await tab.page.command("Page.addScriptToEvaluateOnNewDocument", {"source": POLYFILL.read_text("utf-8")})
+        await tab.page.visit(served.url + "/site/en/")
+        assert sorted(await tab.page.value("rpcgw.refresh()")) == sorted(EVERYWHERE)
+        found = await tab.call_in_page("site_search", {"query": "brake pads"}, text=True)
+        assert [each["title"] for each in found["structuredContent"]["results"]] == ["Brake pads: how much is left"]
+        price = await tab.call_in_page("site_price", {"service": "wheel"}, text=True)
+        assert price["structuredContent"]["result"]["total"] == 600
+        gone = await tab.call_in_page("site_goto", {"section": "blog"}, text=True)
+        assert gone["structuredContent"]["label"] == "Blog"
+        await tab.page.until("location.pathname === '/site/en/blog/'")
+        assert tab.errors == []

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
+import random
+import unicodedata
 import urllib.parse
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -31,6 +33,7 @@ from rpcgw.api.webmcp import (
     SearchText,
     StaticList,
 )
+from rpcgw.protocol.webmcp.agents import cleaned
 from rpcgw.protocol.webmcp.payload import entry
 from tests.support.browser import Browser, browser
 from tests.support.pages import Site, configuration, site
@@ -1114,6 +1117,23 @@ async def test_who_calls(chromium: Browser, served: Site, given: str, client: st
     await tab.call("do", {"client": given})
     await told(served)
     assert served.beacons[0]["client"] == client
+
+
+async def test_the_page_and_the_daemon_clean_alike(chromium: Browser, served: Site) -> None:
+    """For hints of any signs that both know, the script sends what the daemon would have made of the hint itself."""
+    dice = random.Random(20261130)
+    signs = [chr(code) for code in range(0x20000) if unicodedata.category(chr(code)) not in {"Cn", "Cs"}]
+    usual = [*"abcXYZ019 ._-/()<>&'\"\t\n", *"їґ\u0301ß", "😀"]
+    hints = ["".join(dice.choices([*usual, dice.choice(signs)], k=dice.randint(1, 90))) for _ in range(60)]
+    hints += ["".join(dice.choices(signs, k=40)) for _ in range(60)]
+    tab = await ToolTab.open(chromium, served.page(tool(StaticList([]))))
+    calls = "for (const client of hints) await document.modelContext.executeTool(one, {client})"
+    await tab.page.value(
+        f"document.modelContext.getTools().then(async ([one]) => {{ const hints = {json.dumps(hints)}; {calls} }})"
+    )
+    await told(served, len(hints))
+    sent = [each["client"] for each in served.beacons if "tool" in each]
+    assert sorted(sent) == sorted(cleaned(hint) for hint in hints)
 
 
 async def test_who_calls_by_the_browsers_word(chromium: Browser, served: Site) -> None:

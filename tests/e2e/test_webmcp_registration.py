@@ -308,3 +308,47 @@ async def test_a_script_in_the_head_waits_for_the_page(chromium: Browser, served
     tab = await ToolTab.open(chromium, served.page(listed(), head='<script src="/webmcp.js"></script>'))
     await tab.has("hours")
     assert (tab.warnings, tab.errors) == ([], [])
+
+
+TOMORROW = """
+// What Chromium is going to have: tools are objects of an interface, whose members are not their own.
+class Tool {
+  #it;
+  constructor(it) { this.#it = it; }
+  get name() { return this.#it.name; }
+  get description() { return this.#it.description; }
+  get inputSchema() { return this.#it.inputSchema ?? null; }
+  static run(tool, input, signal) { return tool.#it.execute(input, { signal }); }
+}
+const tools = new Map();
+document.modelContext = {
+  registerTool(it, { signal } = {}) {
+    tools.set(it.name, new Tool(it));
+    signal.addEventListener("abort", () => tools.delete(it.name));
+  },
+  getTools: async () => [...tools.values()],
+  executeTool: async (tool, input, { signal } = {}) => JSON.stringify(await Tool.run(tool, input, signal)),
+};
+"""
+THROWS = "document.modelContext = {registerTool(it) { if (it.name === 'bad') throw new TypeError('no'); return it; }}"
+
+
+async def test_the_interface_that_is_coming(plain_chromium: Browser, served: Site) -> None:
+    """Tools as objects of an interface, and a `registerTool` that promises nothing: all the same to the script."""
+    served.file("/new.js", TOMORROW, "text/javascript")
+    head = '<script src="/new.js"></script>' + SCRIPT
+    tab = await ToolTab.open(plain_chromium, served.page(listed(items=[{"title": "Mo"}]), head=head), native=False)
+    assert await refreshed(tab) == {"hours": "registered"}
+    assert text_of(await tab.call_in_page("hours", {"client": "New"})) == "1 entries:\n1. Mo"
+    assert (tab.warnings, tab.errors) == ([], [])
+
+
+async def test_an_interface_that_throws_at_once(plain_chromium: Browser, served: Site) -> None:
+    """A `registerTool` that throws instead of rejecting costs its own tool and one warning."""
+    served.file("/odd.js", THROWS, "text/javascript")
+    head = '<script src="/odd.js"></script>' + SCRIPT
+    tab = await ToolTab.open(
+        plain_chromium, served.page(listed(), listed("bad"), listed("more"), head=head), native=False
+    )
+    assert await refreshed(tab) == {"hours": "registered", "bad": "TypeError: no", "more": "registered"}
+    assert (len(tab.warnings), tab.errors) == (1, [])
