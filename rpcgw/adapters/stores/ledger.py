@@ -35,12 +35,18 @@ class Cursor(Protocol):
     def fetchall(self) -> list[Any]:
         """The rows that it found."""
 
+    def executemany(self, statement: Any, values: Any, /) -> Any:
+        """Run a statement once for each row of values."""
+
 
 class Connection(Protocol):
     """An open database that commits each statement by itself, outside of BEGIN and COMMIT."""
 
     def execute(self, statement: Any, values: Any = ..., /) -> Cursor:
         """Run one statement."""
+
+    def cursor(self) -> Cursor:
+        """Something that runs one statement with many values."""
 
     def close(self) -> None:
         """Give it back."""
@@ -130,9 +136,9 @@ class Ledger:
         return connection.execute(statement.replace("?", self._mark), values)
 
     def _written(self, connection: Connection, told: Sequence[Told]) -> list[bool]:
-        for begun in told:
-            if isinstance(begun, Begun):
-                self._run(connection, _INSERT, begun.at, begun.site, begun.tool, begun.client, begun.call)
+        begun = [(each.at, each.site, each.tool, each.client, each.call) for each in told if isinstance(each, Begun)]
+        if begun:
+            connection.cursor().executemany(_INSERT.replace("?", self._mark), begun)
         return [isinstance(each, Begun) or self._ended(connection, each) for each in told]
 
     def _ended(self, connection: Connection, end: Ended) -> bool:
