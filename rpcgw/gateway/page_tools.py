@@ -80,6 +80,10 @@ def _complete(site: Site, manifest: Manifest, settings: Settings) -> tuple[Manif
         text = f"calls {call.method} of the group {call.group!r}, which asks for a token that visitors do not have"
         hint = f"put it into a group with ufo_json_rpc.security.providers.{call.group}.protected_api: false"
         return worded(manifest, target), [Finding(("primitive", "group"), "webmcp-call", text, hint, "warning")]
+    if target.method.scopes:
+        wanted = " ".join(sorted(target.method.scopes))
+        text = f"calls {call.method}, which asks for scopes ({wanted}) that visitors do not have"
+        return worded(manifest, target), [Finding(("primitive", "method"), "webmcp-call", text, "", "warning")]
     return worded(manifest, target), []
 
 

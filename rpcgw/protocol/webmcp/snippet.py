@@ -34,7 +34,7 @@ def snippet(site: Site, name: str, script: bytes) -> Snippet:
         f'<script src="{escape(f"{site.reached}/{name}")}" integrity="{integrity(script)}"{crossorigin} '
         f'data-config="{escape(f"{site.reached}/config.json")}" defer></script>'
     )
-    block = f'<!--#include virtual="{site.prefix}/config.html?path=$REQUEST_URI" -->'
+    block = f'<!--#include virtual="{site.prefix}/config.html?path=$DOCUMENT_URI" -->'
     origin = _origin(site.reached) if elsewhere else "'self'"
     fetched = dict.fromkeys([origin, *_origins(site, Search)])
     loaded = dict.fromkeys([origin, *_origins(site, Module)])

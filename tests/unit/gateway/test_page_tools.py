@@ -125,6 +125,12 @@ TABLE = [
         [("webmcp-call", "warning")],
         id="a group that asks for a token",
     ),
+    pytest.param(
+        [Tool(primitive=CALL, description="")],
+        {"methods": {"Shop.find": {"scopes": ["staff"]}}},
+        [("webmcp-call", "warning")],
+        id="a method that asks for scopes",
+    ),
     pytest.param([Tool(f"t{number}") for number in range(51)], {}, [("webmcp-budget", "warning")], id="too many tools"),
     pytest.param([Tool(), Tool("x" * 31)], site(disabled=["x" * 31]), [("webmcp-budget", "warning")], id="what is off is looked at, too"),
     pytest.param([Tool()], site(disabled=["nothing"]), [("webmcp-unknown-tool", "warning")], id="switching off what there is not"),

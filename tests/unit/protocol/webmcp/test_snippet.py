@@ -31,6 +31,7 @@ def test_the_daemon_s_own_origin() -> None:
         f'<script src="/webmcp/webmcp.1.js" integrity="{integrity(SCRIPT)}" '
         'data-config="/webmcp/config.json" defer></script>'
     )
+    assert made.block == '<!--#include virtual="/webmcp/config.html?path=$DOCUMENT_URI" -->'
     assert made.headers == (
         ("Content-Security-Policy", "script-src 'self'; connect-src 'self'"),
         ("Permissions-Policy", "tools=(self)"),
