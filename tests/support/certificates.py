@@ -1,27 +1,19 @@
-"""A certificate of one's own for 127.0.0.1 and localhost, made anew for each run: nothing of it is kept."""
+"""Two certificates for 127.0.0.1, each its own authority, as tests/support/tls has them."""
 
 from __future__ import annotations
 
-import subprocess
 from dataclasses import dataclass
 from pathlib import Path
+
+_FOLDER = Path(__file__).with_name("tls")
 
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """PEM files. The certificate signs itself, so that it is its own authority."""
+    """PEM files."""
 
     cert: Path
     key: Path
 
 
-def make_certificate(folder: Path, name: str = "server") -> Certificate:
-    """Make a certificate and its key in a folder, by the program openssl."""
-    made = Certificate(folder / f"{name}.pem", folder / f"{name}.key")
-    command = [
-        *("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"),
-        *("-keyout", str(made.key), "-out", str(made.cert), "-days", "2", "-subj", f"/CN={name}"),
-        *("-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"),
-    ]
-    subprocess.run(command, check=True, capture_output=True, timeout=30)
-    return made
+FIRST, SECOND = (Certificate(_FOLDER / f"{name}.pem", _FOLDER / f"{name}-key.pem") for name in ("first", "second"))

@@ -19,7 +19,7 @@ from typing import Any
 from redis import Redis
 from redis.exceptions import RedisError
 
-from tests.support.certificates import Certificate, make_certificate
+from tests.support.certificates import FIRST, Certificate
 from tests.support.redis import free_port
 
 PATIENCE = 30.0
@@ -107,7 +107,7 @@ def redis_process(*options: str, tls: bool = False) -> Iterator[RedisProcess]:
     """A running server."""
     with tempfile.TemporaryDirectory(prefix="rpcgw-redis-") as folder:
         place = Path(folder)
-        certificate = make_certificate(place) if tls else None
+        certificate = FIRST if tls else None
         made = RedisProcess(free_port(), place, (*_tls(certificate), *options), certificate)
         try:
             made.start()

@@ -12,7 +12,7 @@ import pytest
 
 from rpcgw.adapters.http import front
 from rpcgw.exchange import Inbound, Reply
-from tests.support.certificates import make_certificate
+from tests.support.certificates import FIRST
 
 REQUEST = b"POST /call HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{}"
 
@@ -195,12 +195,11 @@ async def test_an_idle_connection_ends_after_its_time(serve_fast: Serve, make_en
     assert await used.ended()
 
 
-async def test_requests_over_tls_are_the_fronts(serve_fast: Serve, make_entrance: Make, tmp_path: Path) -> None:
+async def test_requests_over_tls_are_the_fronts(serve_fast: Serve, make_entrance: Make) -> None:
     """And what is handed over goes on over TLS."""
-    certificate = make_certificate(tmp_path)
     ours, theirs = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH), ssl.create_default_context()
-    ours.load_cert_chain(certificate.cert, certificate.key)
-    theirs.load_verify_locations(certificate.cert)
+    ours.load_cert_chain(FIRST.cert, FIRST.key)
+    theirs.load_verify_locations(FIRST.cert)
     served = await serve_fast(make_entrance(), tls=ours)
     client = await served.connect(tls=theirs)
     assert (await client.ask(body=b"{}")).body == b"{}"

@@ -16,7 +16,7 @@ import pytest
 
 from rpcgw.adapters.stores.redis import RedisPool
 from rpcgw.kernel.ports import StoreError
-from tests.support.certificates import make_certificate
+from tests.support.certificates import SECOND
 from tests.support.redisservers import (
     Cluster,
     RedisProcess,
@@ -192,12 +192,11 @@ async def test_cancelled_commands_leave_their_place(server: RedisProcess) -> Non
         assert await outcomes(pool) == [None] * BURST
 
 
-async def test_a_certificate_that_nobody_vouches_for_is_refused(tmp_path: Path) -> None:
+async def test_a_certificate_that_nobody_vouches_for_is_refused() -> None:
     """Without the right authority, or for another name, there is no pool; the check of names can be left out."""
-    other = make_certificate(tmp_path, "other")
     with redis_process(tls=True) as server:
         assert server.certificate is not None
-        refused = [f"rediss://127.0.0.1:{server.port}", f"rediss://127.0.0.1:{server.port}?ssl_ca_certs={other.cert}"]
+        refused = [f"rediss://127.0.0.1:{server.port}", f"rediss://127.0.0.1:{server.port}?ssl_ca_certs={SECOND.cert}"]
         for url in refused:
             pool = RedisPool(url, 10.0)
             with pytest.raises(StoreError, match="CERTIFICATE_VERIFY_FAILED"):
@@ -209,16 +208,15 @@ async def test_a_certificate_that_nobody_vouches_for_is_refused(tmp_path: Path) 
         await pool.close()
 
 
-async def test_a_client_may_have_to_show_a_certificate(tmp_path: Path) -> None:
+async def test_a_client_may_have_to_show_a_certificate() -> None:
     """A server that wants one gets it."""
-    made = make_certificate(tmp_path, "client")
     with redis_process("--tls-auth-clients", "yes", tls=True) as server:
         assert server.certificate is not None
         own = server.certificate
         shown = RedisPool(f"{server.url}&ssl_certfile={own.cert}&ssl_keyfile={own.key}", 10.0)
         await shown.ping()
         await shown.close()
-        wrong = RedisPool(f"{server.url}&ssl_certfile={made.cert}&ssl_keyfile={made.key}", 10.0)
+        wrong = RedisPool(f"{server.url}&ssl_certfile={SECOND.cert}&ssl_keyfile={SECOND.key}", 10.0)
         with pytest.raises(StoreError):
             await wrong.ping()
         await wrong.close()
