@@ -7,12 +7,12 @@ import json
 import shutil
 import ssl
 import warnings
-from contextlib import closing
+from contextlib import closing, suppress
 from typing import Any
 
 import pytest
 
-from tests.support.daemon import ROOT, Daemon, cli, daemon, folder
+from tests.support.daemon import ROOT, Daemon, cli, daemon, folder, wait_until
 from tests.support.http import Answer, exchange
 
 CONFIG: dict[str, Any] = {
@@ -48,6 +48,16 @@ class Caller:
         return dict(pair for part in certificate["subject"] for pair in part)["commonName"]  # type: ignore[misc]
 
 
+def shown(running: Daemon) -> str:
+    """Which certificate a new connection is shown."""
+    for name in ("first", "second"):
+        caller = Caller(running, name)
+        with closing(caller.connection), suppress(ssl.SSLCertVerificationError):
+            caller.ping()
+            return name
+    return ""
+
+
 @pytest.mark.parametrize("front", [{}, FRONT], ids=["aiohttp's door", "the fast front"])
 def test_a_reload_renews_the_certificate(front: dict[str, Any]) -> None:
     """New connections see the new one; an open one goes on with the old, and no call fails."""
@@ -60,6 +70,7 @@ def test_a_reload_renews_the_certificate(front: dict[str, Any]) -> None:
             running.hup()
             running.wait_log("reload.done")
             assert early.ping().json()["result"] == "PONG"
+        wait_until(lambda: shown(running) == "second", 30, running.stderr)
         late = Caller(running, "second")
         with closing(late.connection):
             assert late.ping().json()["result"] == "PONG"
