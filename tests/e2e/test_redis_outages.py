@@ -24,11 +24,11 @@ from tests.support.daemon import Daemon, wait_until
 from tests.support.figures import Figure
 from tests.support.http import Answer, exchange
 from tests.support.mcp import Stateless
-from tests.support.redisservers import RedisProcess, redis_cluster, redis_process, until, watched_redis
+from tests.support.redisservers import SOON, RedisProcess, redis_cluster, redis_process, until, watched_redis
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
-TIMEOUT = 0.5
+TIMEOUT = 1.0
 CONNECTIONS = 8
 PROMISED = 2.0
 """Seconds within which a Redis that is back is used again."""
@@ -359,7 +359,7 @@ def test_two_hosts_live_through_a_failover(tmp_path: Path, kind: str, figure: Fi
         lose()
         start = time.monotonic()
         for host in hosts:
-            wait_until(lambda host=host: begins(host), 60, lambda: "no new master")  # type: ignore[misc]  # a default binds the loop's value
+            wait_until(lambda host=host: begins(host), 90, lambda: "no new master")  # type: ignore[misc]  # a default binds the loop's value
         lasted = time.monotonic() - start
         served = [all(in_session(host, session).status == 200 for host in hosts) for session in sessions]
         assert result(hosts[1], "Demo.queue", {"key": kind}) > 0
@@ -377,11 +377,11 @@ def begins(served: Daemon) -> bool:
 def _servers(stack: ExitStack, kind: str) -> tuple[str, Callable[[], None]]:
     """The address of some servers, and what loses a master of theirs once its replica has all."""
     if kind == "Sentinels":
-        watched = stack.enter_context(watched_redis())
+        watched = stack.enter_context(watched_redis(SOON))
         first, second = watched.servers
         address = watched.url
     else:
-        cluster = stack.enter_context(redis_cluster(replica=True))
+        cluster = stack.enter_context(redis_cluster(SOON, replica=True))
         first, second = cluster.nodes[0], cluster.nodes[3]
         address = cluster.url
 

@@ -22,11 +22,11 @@ from redis.exceptions import RedisError
 from tests.support.certificates import FIRST, Certificate
 from tests.support.redis import free_port
 
-PATIENCE = 30.0
+PATIENCE = 60.0
 QUIET = ("--save", "", "--appendonly", "no", "--bind", "127.0.0.1")
 MASTER = "mymaster"
-DOWN_AFTER = 0.5
-"""Seconds after which Sentinels and nodes of a Cluster take one for lost."""
+SOON, LATE = 1.0, 60.0
+"""Seconds after which Sentinels and nodes of a Cluster take one for lost: late, a busy machine makes no failover."""
 SLOTS = 16384
 
 
@@ -139,7 +139,7 @@ class Watched:
 
 
 @contextlib.contextmanager
-def watched_redis() -> Iterator[Watched]:
+def watched_redis(lost_after: float = LATE) -> Iterator[Watched]:
     """A master, a replica and three Sentinels, of which two agree on a failover."""
     with contextlib.ExitStack() as stack:
         place = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="rpcgw-redis-")))
@@ -152,14 +152,14 @@ def watched_redis() -> Iterator[Watched]:
         until(lambda: _in_sync(made.servers[1]), "the replica does not follow")
         for number in range(3):
             folder = _folder(place, f"sentinel{number}")
-            made.sentinels.append(_sentinel(folder, made.servers[0].port))
+            made.sentinels.append(_sentinel(folder, made.servers[0].port, lost_after))
         until(lambda: all(map(_knows_others, made.sentinels)), "the Sentinels do not find each other")
         yield made
 
 
-def _sentinel(folder: Path, port: int) -> RedisProcess:
+def _sentinel(folder: Path, port: int, lost_after: float) -> RedisProcess:
     file = folder / "sentinel.conf"
-    millis = int(DOWN_AFTER * 1000)
+    millis = int(lost_after * 1000)
     file.write_text(
         f"sentinel monitor {MASTER} 127.0.0.1 {port} 2\n"
         f"sentinel down-after-milliseconds {MASTER} {millis}\n"
@@ -195,7 +195,7 @@ class Cluster:
 
 
 @contextlib.contextmanager
-def redis_cluster(*, replica: bool = False) -> Iterator[Cluster]:
+def redis_cluster(lost_after: float = LATE, *, replica: bool = False) -> Iterator[Cluster]:
     """A Cluster of three nodes; with `replica` a fourth stands by for the first."""
     with contextlib.ExitStack() as stack:
         place = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="rpcgw-redis-")))
@@ -203,7 +203,7 @@ def redis_cluster(*, replica: bool = False) -> Iterator[Cluster]:
         stack.callback(_stop, made)
         for number in range(4 if replica else 3):
             folder = _folder(place, f"node{number}")
-            options = ("--cluster-enabled", "yes", "--cluster-node-timeout", str(int(DOWN_AFTER * 1000)))
+            options = ("--cluster-enabled", "yes", "--cluster-node-timeout", str(int(lost_after * 1000)))
             bus = ("--cluster-port", str(free_port()))
             one = RedisProcess(free_port(), folder, (*options, *bus, "--cluster-require-full-coverage", "no"))
             made.nodes.append(one)

@@ -18,6 +18,8 @@ from tests.support.redis import free_port
 
 SERVERS = {"redis over TLS": "tls_redis", "redis behind Sentinels": "watched", "a Cluster": "cluster"}
 KINDS = ["shared", "redis", *SERVERS]
+PATIENCE = 30.0
+"""Seconds for a command: what is promised here is no matter of time."""
 HOURLY = Rate(5, 3600)
 
 
@@ -33,7 +35,7 @@ async def limiters(
     else:
         server = SERVERS.get(kind)
         url = request.getfixturevalue(server).url if server else request.getfixturevalue("redis_url")
-        made = [RedisLimiter(url) for _ in range(count)]
+        made = [RedisLimiter(url, PATIENCE) for _ in range(count)]
     try:
         yield made
     finally:

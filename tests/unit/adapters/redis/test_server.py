@@ -18,6 +18,7 @@ from rpcgw.adapters.stores.redis import RedisPool
 from rpcgw.kernel.ports import StoreError
 from tests.support.certificates import SECOND
 from tests.support.redisservers import (
+    SOON,
     Cluster,
     RedisProcess,
     Watched,
@@ -27,8 +28,9 @@ from tests.support.redisservers import (
 )
 
 TIMEOUT = 0.5
-PATIENCE = 30.0
+PATIENCE = 90.0
 BURST = 200
+pytestmark = pytest.mark.timeout(300)
 
 
 @asynccontextmanager
@@ -228,7 +230,7 @@ async def test_a_client_may_have_to_show_a_certificate() -> None:
 @pytest.fixture
 def watched() -> Iterator[Watched]:
     """Servers and Sentinels of the test's own."""
-    with watched_redis() as made:
+    with watched_redis(SOON) as made:
         yield made
 
 
@@ -284,7 +286,7 @@ async def test_sentinels_that_know_no_such_master_are_a_store_error(calm: Watche
 @pytest.fixture
 def cluster() -> Iterator[Cluster]:
     """Three masters of the test's own, one of them with a replica."""
-    with redis_cluster(replica=True) as made:
+    with redis_cluster(SOON, replica=True) as made:
         yield made
 
 

@@ -41,6 +41,8 @@ class Stock:
 _numbers = itertools.count()
 
 
+PATIENCE = 30.0
+"""Seconds for a command: what is promised of every store is no matter of time."""
 SHARED = {"redis over TLS": "tls_redis", "redis behind Sentinels": "watched", "a Cluster": "cluster"}
 
 
@@ -64,8 +66,8 @@ async def stock(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator
             pool, expire = FilePool(str(tmp_path / "pool"), now=clock), move
         case "redis":
             # Redis has a clock of its own, which nobody can move.
-            pool, expire = RedisPool(request.getfixturevalue("redis_url")), wait
+            pool, expire = RedisPool(request.getfixturevalue("redis_url"), PATIENCE), wait
         case _:
-            pool, expire = RedisPool(request.getfixturevalue(SHARED[request.param]).url), wait
+            pool, expire = RedisPool(request.getfixturevalue(SHARED[request.param]).url, PATIENCE), wait
     yield Stock(pool, prefix, expire)
     await pool.close()
