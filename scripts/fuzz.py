@@ -11,9 +11,11 @@ hypothesis goes on for as long. Exits 1 where one was found.
 from __future__ import annotations
 
 import argparse
+import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Sequence
 from hashlib import sha256
@@ -59,7 +61,9 @@ def _guided(name: str, seconds: int) -> bool:
         *(f"-max_total_time={seconds}", f"-max_len={LONGEST}", f"-artifact_prefix={broken}/", "-verbosity=0"),
         *(str(grown), str(CORPUS / name)),
     ]
-    ran = subprocess.run(command, cwd=ROOT, check=False)
+    # libFuzzer ends a process without its exit handlers: what it leaves in its temporary folder goes with that.
+    with tempfile.TemporaryDirectory(prefix="rpcgw-fuzz-") as place:
+        ran = subprocess.run(command, cwd=ROOT, env={**os.environ, "TMPDIR": place}, check=False)
     for path in broken.iterdir():
         keep(name, path.read_bytes())
     shutil.rmtree(broken)
