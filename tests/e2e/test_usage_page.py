@@ -6,8 +6,10 @@ import base64
 import csv
 import io
 import json
+import sqlite3
 import time
 from collections.abc import AsyncIterator, Iterator
+from contextlib import closing
 from datetime import UTC, datetime
 from typing import Any
 
@@ -135,6 +137,26 @@ async def test_filters(busy: Daemon, query: str, calls: int) -> None:
     rows = list(csv.reader(io.StringIO(busy.get(f"/webmcp/usage?format=csv&{query}").text)))
     assert rows[0] == ["at", "site", "tool", "client", "outcome", "ms"]
     assert len(rows) == calls + 1
+
+
+async def test_the_last_hundred_are_listed_and_all_are_exported() -> None:
+    """The page and JSON list the newest hundred of a time, CSV has every call; older days count where they are asked for."""
+    with daemon(config=OPEN, routes=ROUTES) as running:
+        page = {"Origin": running.url, "Sec-Fetch-Site": "same-origin"}
+        assert send(running, begin("hours", "Claude", "the-first-call-of-all"), page).status == 204
+        now = int(time.time())
+        calls = [(now - 100 - n, "main", "find", "Claude", "ok", n) for n in range(150)]
+        calls += [(now - 40 * 86_400, "main", "find", "Claude", "ok", 1)]
+        with closing(sqlite3.connect(running.folder / "var" / "usage.db")) as log, log:
+            log.executemany(
+                "INSERT INTO webmcp_uses (at, site, tool, client, outcome, ms) VALUES (?, ?, ?, ?, ?, ?)", calls
+            )
+        found = as_json(running, "days=30")
+        assert (found["total"]["calls"], len(found["recent"])) == (151, 100)
+        assert found["recent"][0]["tool"] == "hours"
+        assert [each["ms"] for each in found["recent"][1:4]] == [0, 1, 2]
+        assert len(running.get("/webmcp/usage?format=csv&days=30").text.splitlines()) == 152
+        assert as_json(running, "days=90")["total"]["calls"] == 152
 
 
 async def test_csv_runs_no_formula(busy: Daemon) -> None:
