@@ -17,8 +17,9 @@ class Options:
     """What the person who starts the daemon says; each of it beats the file.
 
     `config` is the path of gateway.yaml. `wiring` names the module that compiles (`rpcgw.daemon.compiled.Wiring`).
-    `generation` counts from 1 and `serving` names the plugins of the generation that serves now (empty at the start):
-    a reload that would lose one of them is refused. The supervisor fills both.
+    `generation` counts from 1, `serving` names the plugins of the generation that serves now and `bound` the addresses
+    that it serves (both empty at the start): a reload that would lose one of the plugins, or lay an address open, is
+    refused. The supervisor fills all three.
     """
 
     config: str
@@ -29,10 +30,11 @@ class Options:
     wiring: str = "rpcgw.daemon.wiring"
     generation: int = 1
     serving: tuple[str, ...] = ()
+    bound: tuple[str, ...] = ()
 
-    def following(self, generation: int, serving: tuple[str, ...]) -> Options:
+    def following(self, generation: int, serving: tuple[str, ...], bound: tuple[str, ...] = ()) -> Options:
         """The same for a later generation."""
-        return replace(self, generation=generation, serving=serving)
+        return replace(self, generation=generation, serving=serving, bound=bound)
 
     def to_message(self) -> dict[str, Any]:
         """A form for the control socket."""

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-TEXTS: Mapping[str, str] = {"server.bind": "the addresses of the start are served until then"}
+TEXTS: Mapping[str, str] = {
+    "server.bind": "the addresses of the start are served until then",
+    "metrics.bind": "metrics are scraped where they were at the start until then",
+}
 """What holds meanwhile, by setting."""
 
 

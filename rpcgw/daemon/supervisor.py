@@ -190,8 +190,9 @@ class Supervisor:
             Refused: it is not fit to; nothing is left of it.
             CannotListen: at the start only.
         """
+        bound = tuple(address_of(listener) for listener in self._listeners)
         generation = Generation(
-            self._options.following(next(self._numbers), tuple(serving)),
+            self._options.following(next(self._numbers), tuple(serving), bound),
             on_ready=self._crew.ready,
             on_worn=self._crew.worn,
             on_gone=self._crew.gone,

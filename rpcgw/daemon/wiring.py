@@ -39,6 +39,7 @@ from rpcgw.endpoints.sessions import Sessions
 from rpcgw.endpoints.subscribed import Subscriptions
 from rpcgw.exchange import Entrance
 from rpcgw.gateway.model import Gateway
+from rpcgw.gateway.protection import laid_open
 from rpcgw.gateway.toolsets import toolsets
 from rpcgw.kernel.ports import Revocations
 
@@ -55,7 +56,7 @@ def compile_generation(options: Options) -> Compiled | Sequence[Problem]:
     lost = _lost_plugins(gateway, options)
     tls, wrong = load_tls(gateway.settings)
     preload(gateway)
-    problems = [*lost, *wrong]
+    problems = [*lost, *laid_open(gateway.settings, options.bound), *wrong]
     return [*gateway.warnings, *problems] if problems else Generation(gateway, tls)
 
 
@@ -85,6 +86,7 @@ class Generation:
         """What the supervisor must know."""
         settings = self.gateway.settings
         server, timeouts = settings.server, settings.server.timeouts
+        scraped = (settings.metrics.bind or "") if settings.metrics.enabled else ""
         return Needs(
             bind=server.bind,
             workers=server.workers,
@@ -96,12 +98,12 @@ class Generation:
             log_format=settings.logging.format,
             state_dir=settings.state_dir,
             metrics_dir=metrics_directory(self.gateway),
-            metrics_bind=(settings.metrics.bind or "") if settings.metrics.enabled else "",
+            metrics_bind=scraped,
             watched=watched_in_development(self.gateway),
             sources=watched_in_production(self.gateway),
             plugins=tuple(plugin.name for plugin in self.gateway.running),
             tools=toolsets(self.gateway.mcp, self.gateway.wording),
-            fixed={"server.bind": ", ".join(server.bind), "metrics.bind": settings.metrics.bind or "none"},
+            fixed={"server.bind": ", ".join(server.bind), "metrics.bind": scraped},
         )
 
     @property

@@ -6,11 +6,14 @@ group that asks for a token needs one that can be given.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from ipaddress import ip_address
 
 from rpcgw.api.problems import Level, Place, Problem
 from rpcgw.config.settings import Route, Settings
+
+_OTHER_BIND = "bind 127.0.0.1"
+_RESTART = "restart the daemon (it serves the addresses of its start until then)"
 
 
 def protection_problems(
@@ -20,12 +23,17 @@ def protection_problems(
 
     `validators` are the names by which plugins know tokens; `incomplete` where a plugin that may know one is out.
     """
-    groups = {route.group: route for route in reversed(settings.routes)}
+    groups = _groups(settings)
     return [
-        *_unprotected(settings, groups.values()),
+        *_unprotected(settings, settings.server.bind, _OTHER_BIND),
         *_without_token(settings, groups.values()),
         *_without_validator(settings, groups.values(), validators, incomplete=incomplete),
     ]
+
+
+def laid_open(settings: Settings, bound: Iterable[str]) -> list[Problem]:
+    """The groups that a reload would lay open at addresses which the daemon serves until it is restarted."""
+    return list(_unprotected(settings, bound, _RESTART))
 
 
 def is_loopback(address: str) -> bool:
@@ -41,17 +49,22 @@ def is_loopback(address: str) -> bool:
         return False
 
 
-def _unprotected(settings: Settings, routes: Iterable[Route]) -> Iterator[Problem]:
-    public = [address for address in settings.server.bind if not is_loopback(address)]
+def _groups(settings: Settings) -> Mapping[str, Route]:
+    """Each served group with its first route."""
+    return {route.group: route for route in reversed(settings.routes)}
+
+
+def _unprotected(settings: Settings, addresses: Iterable[str], way_out: str) -> Iterator[Problem]:
+    public = [address for address in addresses if not is_loopback(address)]
     if not public or settings.server.allow_unprotected:
         return
-    for route in routes:
+    for route in _groups(settings).values():
         if not settings.security_of(route.group).protected_api:
             yield Problem(
                 _place(settings, "server.bind"),
                 "unprotected",
                 f"group {route.group!r} ({route.prefix}) needs no token, and {public[0]} is not a loopback address",
-                "give the group tokens and protected_api: true, bind 127.0.0.1, or say server.allow_unprotected: true",
+                f"give the group tokens and protected_api: true, {way_out}, or say server.allow_unprotected: true",
             )
 
 

@@ -6,7 +6,7 @@ import os
 import re
 import signal
 
-from tests.support.daemon import Daemon, daemon, wait_until
+from tests.support.daemon import Daemon, as_yaml, daemon, wait_until
 from tests.support.figures import Figure
 from tests.support.http import Client
 from tests.support.mcp import Stateless
@@ -112,6 +112,20 @@ def test_metrics_of_their_own_stay_through_a_reload() -> None:
         counted = 'rpcgw_calls_total{group="general",method="Shop.pid",outcome="success",surface="rpc",version="1"}'
         wait_until(lambda: scraped(beside, "rpcgw_generation") == 2, 20, lambda: beside.get("/metrics").text)
         assert scraped(beside, counted) == 2
+
+
+def test_a_metrics_address_that_comes_later_waits_for_a_restart() -> None:
+    """The log names what a reload cannot change, and what holds until then: metrics stay where clients are served."""
+    first = {**OPEN, "server": {"bind": "127.0.0.1:0"}}
+    later = {**OPEN, "server": {"bind": "127.0.0.1:1"}, "metrics": {"bind": "127.0.0.1:0"}}
+    with daemon(config=first, plugins={"shop.py": PLUGIN}, bind=None) as running:
+        running.write({"gateway.yaml": as_yaml(later)})
+        running.hup()
+        running.wait_log("reload.done")
+        named = {line["setting"]: line["text"] for line in running.logs("restart.needed")}
+        assert set(named) == {"server.bind", "metrics.bind"}
+        assert "scraped where they were" in named["metrics.bind"]
+        assert scraped(running, "rpcgw_reload_last_success") == 1
 
 
 def test_a_metrics_socket_is_a_file_too() -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.daemon import cli, daemon, folder
+from tests.support.daemon import as_yaml, cli, daemon, folder
 from tests.support.http import Answer, exchange
 from tests.support.refusal import refusal
 
@@ -70,6 +70,23 @@ def test_an_operator_may_say_that_it_is_for_everybody_and_a_unix_socket_needs_no
     assert refused.status == 421
     assert (over_unix.status, over_unix.json()["result"]) == (200, "PONG")
     assert guarded.status == 403
+
+
+def test_a_reload_lays_no_address_open_that_is_served_until_a_restart() -> None:
+    """Another `server.bind` waits for a restart: without a token, what is still for everybody is not served."""
+    token = {"clients_tokens": ["t0k3n"], "protected_api": True}
+    public = {"server": {"bind": "0.0.0.0:0"}, "ufo_json_rpc": {"security": token}}
+    local = {"server": {"bind": "127.0.0.1:0"}, "ufo_json_rpc": OPEN}
+    with daemon(config=public, bind=None) as running:
+        running.write({"gateway.yaml": as_yaml(local)})
+        running.hup()
+        running.wait_log("reload.refused")
+        problems = running.logs("problem")
+        named = {"Content-Type": "application/json", "Host": f"127.0.0.1:{running.port}"}
+        answer = running.request("POST", "/rpc", PING, named)
+    assert {(problem["code"], "0.0.0.0:" in problem["text"]) for problem in problems} == {("unprotected", True)}
+    assert all("restart the daemon" in problem["hint"] for problem in problems)
+    assert answer.status == 401
 
 
 def test_a_protected_group_that_nobody_has_a_token_for() -> None:

@@ -60,12 +60,14 @@ class Reaction:
     """What an event of a name does: count in `family` with these fields as labels, and be logged at `level`.
 
     Where it has `seconds`, the field of this name is observed there, with as many of the labels as that family has.
+    `lines` is how many of it are written a second: what each request meets while a store is away is said once.
     """
 
     level: str = "info"
     family: Family | None = None
     labels: tuple[str, ...] = ()
     seconds: Family | None = None
+    lines: int = _LINES_A_SECOND
 
 
 REACTIONS: dict[str, Reaction] = {
@@ -73,22 +75,22 @@ REACTIONS: dict[str, Reaction] = {
     "cache.write": Reaction("", families.CACHE_WRITES),
     "cache.joined": Reaction("", families.CACHE_JOINED),
     "cache.invalidate": Reaction("", families.CACHE_INVALIDATIONS),
-    "cache.error": Reaction("warning", families.CACHE_ERRORS),
+    "cache.error": Reaction("warning", families.CACHE_ERRORS, lines=1),
     "cache.damaged": Reaction("warning", families.CACHE_ERRORS),
-    "lock.error": Reaction("error", families.LOCK_ERRORS),
+    "lock.error": Reaction("error", families.LOCK_ERRORS, lines=1),
     "lock.lost": Reaction("warning", families.LOCKS_LOST),
     "session.created": Reaction("debug", families.SESSIONS_CREATED),
     "session.ended": Reaction("debug", families.SESSIONS_ENDED),
     "session.expired": Reaction("debug", families.SESSIONS_EXPIRED),
     "session.refused": Reaction("debug"),
-    "session.store_error": Reaction("error"),
+    "session.store_error": Reaction("error", lines=1),
     "guard.refused": Reaction("warning", families.GUARD_REFUSALS, ("guard",)),
     "connection.late": Reaction("", families.CONNECTIONS_LATE),
     "connection.shed": Reaction("", families.CONNECTIONS_SHED),
     "accept.full": Reaction("warning"),
     "accept.exhausted": Reaction("warning"),
     "limit.reached": Reaction("info", families.LIMITED, ("limit",)),
-    "limit.error": Reaction("error", families.LIMIT_ERRORS, ("limit",)),
+    "limit.error": Reaction("error", families.LIMIT_ERRORS, ("limit",), lines=1),
     "breaker.opened": Reaction("warning", families.BREAKERS_OPENED, ("method",)),
     "envelope.refused": Reaction("info"),
     "listener.error": Reaction("error"),
@@ -163,7 +165,7 @@ class Telemetry:
         self._in_flight = slots.number(families.IN_FLIGHT)
         self._conflicts = slots.number(families.LOCK_CONFLICTS)
         self._hits = slots.number(families.CACHE_HITS)
-        self._throttle = _Throttle(_LINES_A_SECOND)
+        self._throttle = _Throttle()
 
     def call_started(self, call: Call) -> None:
         """Count it in flight, and let what its code logs carry its ids."""
@@ -224,7 +226,8 @@ class Telemetry:
                     self._slots.histogram(reaction.seconds, *own).observe(float(fields["seconds"]))
         elif "exception" in fields:
             level = "error"
-        if LEVELS.get(level, 0) >= self._log.level and (suppressed := self._throttle.allows(name)) is not None:
+        lines = _LINES_A_SECOND if reaction is None else reaction.lines
+        if LEVELS.get(level, 0) >= self._log.level and (suppressed := self._throttle.allows(name, lines)) is not None:
             self._log.write(name, level, **fields, **({"suppressed": suppressed} if suppressed else {}))
 
     def _count(self, family: Family, labels: list[object], amount: float) -> None:
@@ -289,21 +292,20 @@ class Telemetry:
 
 
 class _Throttle:
-    """So many lines of a name in a second; the next second's first one says how many were left out."""
+    """So many lines of a name in a second; the first one of a later second says how many were left out."""
 
-    def __init__(self, limit: int) -> None:
-        self._limit = limit
+    def __init__(self) -> None:
         self._seen: dict[str, tuple[int, int]] = {}
 
-    def allows(self, name: str) -> int | None:
+    def allows(self, name: str, limit: int) -> int | None:
         """None where the line is to be left out; else how many were, before it."""
         second = int(time.monotonic())
         since, count = self._seen.get(name, (second, 0))
         if since == second:
             self._seen[name] = (second, count + 1)
-            return 0 if count < self._limit else None
+            return 0 if count < limit else None
         self._seen[name] = (second, 1)
-        return max(0, count - self._limit)
+        return max(0, count - limit)
 
 
 @lru_cache(1024)

@@ -9,7 +9,7 @@ import pytest
 
 from rpcgw.api.problems import Place
 from rpcgw.config.settings import Route, Security, Server, Settings, Token
-from rpcgw.gateway.protection import is_loopback, protection_problems
+from rpcgw.gateway.protection import is_loopback, laid_open, protection_problems
 
 OPEN = Security(protected_api=False)
 CLOSED = Security(protected_api=True, tokens=(Token("t", "0" * 64),))
@@ -54,6 +54,22 @@ def test_what_keeps_a_configuration_from_being_served(given: Settings, codes: li
     found = protection_problems(given)
     assert [problem.code for problem in found] == codes
     assert all(problem.level == "error" and problem.hint for problem in found)
+
+
+@pytest.mark.parametrize(
+    ("given", "bound", "count"),
+    [
+        pytest.param(settings(OPEN), "0.0.0.0:80", 1, id="open, and still for everybody"),
+        pytest.param(settings(OPEN), "127.0.0.1:80", 0, id="open, on loopback"),
+        pytest.param(settings(CLOSED), "0.0.0.0:80", 0, id="protected, for everybody"),
+        pytest.param(settings(OPEN, allow_unprotected=True), "0.0.0.0:80", 0, id="as the operator says"),
+    ],
+)
+def test_what_a_reload_would_lay_open(given: Settings, bound: str, count: int) -> None:
+    """Not the addresses that are wanted decide, but those that are served until a restart; the hint says so."""
+    found = laid_open(given, [bound])
+    assert [(problem.code, bound in problem.text) for problem in found] == [("unprotected", True)] * count
+    assert all("restart the daemon" in problem.hint for problem in found)
 
 
 @pytest.mark.parametrize(
