@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import closing
+from functools import partial
 from typing import Any
 
 import pytest
 import pytest_asyncio
 
+from tests.support.between import between
 from tests.support.browser import Browser, browser
 from tests.support.daemon import Daemon, example
-from tests.support.pages import POLYFILL
+from tests.support.pages import POLYFILL, STRICT
 from tests.support.webmcp import NATIVE, ToolTab, text_of, until
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 EVERYWHERE = ("site_goto", "site_hours", "site_mail", "site_open_now", "site_price", "site_search")
 DIALOG = "document.querySelector('rpcgw-dialog')"
+LISTENING = """addEventListener('securitypolicyviolation', (event) => {
+  const kept = JSON.parse(sessionStorage.getItem('violations') ?? '[]');
+  sessionStorage.setItem('violations', JSON.stringify([...kept, event.violatedDirective + ' ' + event.blockedURI]));
+});"""
+"""Keeps what a policy forbids, over all pages of a tab."""
+
+Json = dict[str, Any]
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -33,10 +43,14 @@ def served() -> Iterator[Daemon]:
         yield running
 
 
-def rows(served: Daemon) -> list[tuple[str, str, str]]:
-    """Return what the usage log has of an agent: tool, client and outcome."""
+Call = Callable[[str, Json], Awaitable[Json]]
+"""Calls a tool of the open page, and returns its result."""
+
+
+def rows(served: Daemon, agent: str) -> list[tuple[str, str]]:
+    """Return what the usage log has of an agent: tool and outcome."""
     with closing(sqlite3.connect(served.folder / "var" / "usage.db")) as log:
-        return list(log.execute("SELECT tool, client, outcome FROM webmcp_uses WHERE client = 'ChatGPT'"))
+        return sorted(log.execute("SELECT tool, outcome FROM webmcp_uses WHERE client = ?", (agent,)))
 
 
 async def agree(tab: ToolTab) -> None:
@@ -46,45 +60,143 @@ async def agree(tab: ToolTab) -> None:
     await tab.page.press("Enter", 13, "\r")
 
 
+async def answered(tab: ToolTab, asked: Awaitable[Json], answer: Callable[[ToolTab], Awaitable[None]]) -> Json:
+    """Call a tool that asks the visitor, answer for the visitor, and return the result."""
+    calling = asyncio.ensure_future(asked)
+    await tab.page.until(f"{DIALOG} !== null")
+    await answer(tab)
+    return await calling
+
+
+async def decline(tab: ToolTab) -> None:
+    """Decline by the keyboard."""
+    await tab.page.press("Escape", 27)
+
+
+async def use_all(tab: ToolTab, call: Call, agent: str) -> None:
+    """Use each primitive of the contact page as an agent would, and see what it says and does."""
+    me = {"client": agent}
+    found = await call("site_search", {"query": "BRAKE pads", **me})
+    assert [each["url"] for each in found["structuredContent"]["results"]] == ["/site/en/blog/brake-pads/"]
+    origin = await tab.page.value("location.origin")
+    assert found["structuredContent"]["searchUrl"] == origin + "/site/en/blog/?q=BRAKE%20pads"
+    assert "Saturday: 10:00 – 16:00" in text_of(await call("site_hours", me))
+    assert isinstance((await call("site_open_now", me))["structuredContent"]["open"], bool)
+    price = await call("site_price", {"service": "wheel", "bicycles": 3, **me})
+    assert price["structuredContent"] == {"result": {"service": "wheel", "total": 1560, "days": 2}}
+    assert (await call("site_price", {"service": "nothing", **me}))["isError"] is True
+
+    letter = {"name": "Olha", "message": "Hello", **me}
+    written = (await answered(tab, call("site_mail", letter), agree))["structuredContent"]
+    assert (written["to"], written["body"]) == ("workshop@example.org", "Name: Olha\n\nHello")
+    await tab.page.until(f"{DIALOG} === null")
+    assert (await answered(tab, call("site_mail", letter), decline))["isError"] is True
+    await tab.page.until(f"{DIALOG} === null")
+
+    booking = {"name": "Olha", "mail": "olha@example.org", "what": "wheel", **me}
+    asked = f"{DIALOG}?.shadowRoot.querySelector('p').textContent === 'Book a repair for Olha?'"
+
+    async def agree_to_that(tab: ToolTab) -> None:
+        await tab.page.until(asked)
+        await agree(tab)
+
+    assert text_of(await answered(tab, call("site_booking", booking), agree_to_that)) == "The form was sent."
+    await tab.page.until("location.pathname === '/site/en/contact/sent/' && location.search.includes('olha%40')")
+    await tab.page.until("document.readyState === 'complete' && window.rpcgw !== undefined")
+    await tab.page.until("rpcgw.refresh().then((found) => found.site_goto === 'registered')")
+    assert text_of(await call("site_goto", {"section": "blog", **me})) == "Opening: Blog."
+    await tab.page.until("location.pathname === '/site/en/blog/'")
+
+
+USED = sorted(
+    [
+        *(("site_search", "ok"), ("site_hours", "ok"), ("site_open_now", "ok"), ("site_price", "ok")),
+        *(("site_price", "invalid"), ("site_mail", "ok"), ("site_mail", "declined")),
+        *(("site_booking", "ok"), ("site_goto", "ok")),
+    ]
+)
+"""What the log has of an agent that used everything."""
+
+
 async def test_each_primitive_works_and_is_counted(chromium: Browser, served: Daemon) -> None:
     """All seven primitives from one page, with their rows in the log: tool, client and outcome."""
     tab = await ToolTab.open(chromium, served.url + "/site/en/contact/")
     await tab.has(*EVERYWHERE, "site_booking")
-    me = {"client": "ChatGPT"}
-
-    found = await tab.call("site_search", {"query": "BRAKE pads", **me})
-    assert [each["url"] for each in found["structuredContent"]["results"]] == ["/site/en/blog/brake-pads/"]
-    assert found["structuredContent"]["searchUrl"] == served.url + "/site/en/blog/?q=BRAKE%20pads"
-    assert "Saturday: 10:00 – 16:00" in text_of(await tab.call("site_hours", me))
-    assert isinstance((await tab.call("site_open_now", me))["structuredContent"]["open"], bool)
-    price = await tab.call("site_price", {"service": "wheel", "bicycles": 3, **me})
-    assert price["structuredContent"] == {"result": {"service": "wheel", "total": 1560, "days": 2}}
-    assert (await tab.call("site_price", {"service": "nothing", **me}))["isError"] is True
-
-    mail = await tab.begin("site_mail", {"name": "Olha", "message": "Hello", **me})
-    await agree(tab)
-    written = (await tab.answer(mail))["output"]["structuredContent"]
-    assert (written["to"], written["body"]) == ("workshop@example.org", "Name: Olha\n\nHello")
-    declined = await tab.begin("site_mail", {"name": "Olha", "message": "Hello", **me})
-    await tab.page.until(f"{DIALOG} !== null")
-    await tab.page.press("Escape", 27)
-    assert (await tab.answer(declined))["output"]["isError"] is True
-
-    booking = await tab.begin("site_booking", {"name": "Olha", "mail": "olha@example.org", "what": "wheel", **me})
-    await tab.page.until(f"{DIALOG}?.shadowRoot.querySelector('p').textContent === 'Book a repair for Olha?'")
-    await agree(tab)
-    assert text_of((await tab.answer(booking))["output"]) == "The form was sent."
-    await tab.page.until("location.pathname === '/site/en/contact/sent/' && location.search.includes('olha%40')")
-
+    await use_all(tab, tab.call, "ChatGPT")
     await tab.has(*EVERYWHERE)
-    assert text_of(await tab.call("site_goto", {"section": "blog", **me})) == "Opening: Blog."
-    await tab.page.until("location.pathname === '/site/en/blog/'")
-    wanted = [
-        *(("site_search", "ChatGPT", "ok"), ("site_hours", "ChatGPT", "ok"), ("site_open_now", "ChatGPT", "ok")),
-        *(("site_price", "ChatGPT", "ok"), ("site_price", "ChatGPT", "invalid"), ("site_mail", "ChatGPT", "ok")),
-        *(("site_mail", "ChatGPT", "declined"), ("site_booking", "ChatGPT", "ok"), ("site_goto", "ChatGPT", "ok")),
-    ]
-    await until(lambda: sorted(rows(served)) == sorted(wanted), lambda: str(rows(served)))
+    await until(lambda: rows(served, "ChatGPT") == USED, lambda: str(rows(served, "ChatGPT")))
+    assert (tab.warnings, tab.errors) == ([], [])
+
+
+async def test_a_strict_policy_is_enough_for_all_of_it(chromium: Browser, served: Daemon) -> None:
+    """Under `default-src 'none'` with Trusted Types every primitive does the same, the dialog too; nothing is violated."""
+    async with between(served.url, {"Content-Security-Policy": STRICT + "; img-src data:"}) as url:
+        tab = await ToolTab.open(chromium)
+        await tab.page.command("Page.addScriptToEvaluateOnNewDocument", {"source": LISTENING})
+        await tab.page.visit(url + "/site/en/contact/")
+        await tab.has(*EVERYWHERE, "site_booking")
+        await use_all(tab, tab.call, "Gemini")
+        await until(lambda: rows(served, "Gemini") == USED, lambda: str(rows(served, "Gemini")))
+        assert await tab.page.value("JSON.parse(sessionStorage.getItem('violations') ?? '[]')") == []
+        assert (tab.warnings, tab.errors) == ([], [])
+
+
+async def test_a_page_whose_policy_forbids_tools_has_none(chromium: Browser, served: Daemon) -> None:
+    """`Permissions-Policy: tools=()`: the browser refuses each tool by itself, the page is shown and has no error."""
+    async with between(served.url, {"Permissions-Policy": "tools=()"}) as url:
+        tab = await ToolTab.open(chromium, url + "/site/en/contact/")
+        found = await tab.page.value("rpcgw.refresh()")
+        assert sorted(found) == sorted([*EVERYWHERE, "site_booking"])
+        assert {reason.partition(":")[0] for reason in found.values()} == {"NotAllowedError"}
+        assert await tab.page.value("document.querySelector('form#booking') !== null")
+        assert (tab.tools, tab.errors) == ({}, [])
+        assert len(tab.warnings) == len(found)
+
+
+OUTSIDE = '<!doctype html><title>Outside</title><iframe src="/site/en/contact/" style="width: 90%"></iframe>'
+FRAMED = {"/outside": OUTSIDE}
+
+
+async def test_the_site_in_a_frame_has_no_tools(chromium: Browser, served: Daemon) -> None:
+    """Only what the visitor has in the address bar offers tools: framed, the site is shown, and registers nothing."""
+    async with between(served.url, {"Content-Security-Policy": "frame-ancestors 'self'"}, FRAMED) as url:
+        tab = await ToolTab.open(chromium, url + "/outside")
+        await tab.page.until("frames[0]?.document.readyState === 'complete' && frames[0].rpcgw !== undefined")
+        assert await tab.page.value("'modelContext' in frames[0].document") is True
+        assert await tab.page.value("frames[0].rpcgw.refresh()") == {}
+        assert await tab.page.value("frames[0].document.querySelector('form#booking') !== null")
+        assert (tab.tools, tab.warnings, tab.errors) == ({}, [], [])
+
+
+async def test_the_daemon_lets_nobody_frame_the_site(chromium: Browser, served: Daemon) -> None:
+    """As the daemon serves it a page of the site is shown in no frame at all, one of its own origin included."""
+    async with between(served.url, pages=FRAMED) as url:
+        tab = await ToolTab.open(chromium, url + "/outside")
+        blocked = "(() => { try { return frames[0].document === null; } catch { return true; } })()"
+        await tab.page.until(blocked)
+        assert (tab.tools, tab.errors) == ({}, [])
+
+
+async def test_back_and_forward_through_the_site(chromium: Browser, served: Daemon) -> None:
+    """Pages that come back from the browser's memory have each of their tools once, and calls are counted as before."""
+    tab = await ToolTab.open(chromium, served.url + "/site/en/contact/")
+    await tab.has(*EVERYWHERE, "site_booking")
+    await tab.page.value("addEventListener('pageshow', (e) => { window.restored = e.persisted; })")
+    assert text_of(await tab.call("site_goto", {"section": "blog", "client": "Copilot"})) == "Opening: Blog."
+    await tab.page.until("location.pathname === '/site/en/blog/' && document.readyState === 'complete'")
+    await tab.has(*EVERYWHERE)
+    await tab.page.value("history.back()")
+    await tab.page.until("location.pathname === '/site/en/contact/' && window.restored")
+    names = "document.modelContext.getTools().then((all) => all.map((each) => each.name).sort())"
+    assert await tab.page.value(names) == sorted([*EVERYWHERE, "site_booking"])
+    price = await tab.call_in_page("site_price", {"service": "wheel", "client": "Copilot"})
+    assert price["structuredContent"]["result"]["total"] == 600
+    await tab.page.value("history.forward()")
+    await tab.page.until("location.pathname === '/site/en/blog/' && document.readyState === 'complete'")
+    assert await tab.page.value(names) == sorted(EVERYWHERE)
+    assert "Saturday" in text_of(await tab.call_in_page("site_hours", {"client": "Copilot"}))
+    wanted = [("site_goto", "ok"), ("site_hours", "ok"), ("site_price", "ok")]
+    await until(lambda: rows(served, "Copilot") == wanted, lambda: str(rows(served, "Copilot")))
     assert (tab.warnings, tab.errors) == ([], [])
 
 
@@ -136,17 +248,12 @@ async def test_without_the_flag_the_site_is_the_same(served: Daemon) -> None:
 
 
 async def test_with_the_polyfill_the_site_works_too(served: Daemon) -> None:
-    """In a browser without tools a polyfill gives them: searched, listed, calculated and asked for as natively."""
+    """In a browser without tools a polyfill gives them: every primitive does and is counted as natively."""
     async with browser() as chromium:
         tab = await ToolTab.open(chromium, native=False)
         await tab.page.command("Page.addScriptToEvaluateOnNewDocument", {"source": POLYFILL.read_text("utf-8")})
-        await tab.page.visit(served.url + "/site/en/")
-        assert sorted(await tab.page.value("rpcgw.refresh()")) == sorted(EVERYWHERE)
-        found = await tab.call_in_page("site_search", {"query": "brake pads"}, text=True)
-        assert [each["title"] for each in found["structuredContent"]["results"]] == ["Brake pads: how much is left"]
-        price = await tab.call_in_page("site_price", {"service": "wheel"}, text=True)
-        assert price["structuredContent"]["result"]["total"] == 600
-        gone = await tab.call_in_page("site_goto", {"section": "blog"}, text=True)
-        assert gone["structuredContent"]["label"] == "Blog"
-        await tab.page.until("location.pathname === '/site/en/blog/'")
+        await tab.page.visit(served.url + "/site/en/contact/")
+        assert sorted(await tab.page.value("rpcgw.refresh()")) == sorted([*EVERYWHERE, "site_booking"])
+        await use_all(tab, partial(tab.call_in_page, text=True), "Perplexity")
+        await until(lambda: rows(served, "Perplexity") == USED, lambda: str(rows(served, "Perplexity")))
         assert tab.errors == []

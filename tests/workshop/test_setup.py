@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from scripts.setup import OLDEST_NODE, node_version
+from tests.support.browser import browser
 from tests.support.daemon import ROOT
 
 SAID = [
@@ -62,3 +63,22 @@ def test_what_a_user_installs_is_locked() -> None:
     locked = {line.partition("==")[0] for line in lock.splitlines() if "==" in line}
     wanted = {re.split(r"[\s<>=!~;\[]", requirement, maxsplit=1)[0] for requirement in project["dependencies"]}
     assert not wanted - locked
+
+
+@pytest.mark.asyncio
+async def test_without_a_browser_the_tests_of_pages_fail_and_say_so(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """No Chromium is no reason to leave tests out: they fail, and name what installs it."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(AssertionError, match="no chromium on the PATH: make setup"):
+        async with browser():
+            pass
+
+
+def test_a_browser_that_cannot_be_installed_stops_the_set_up(tmp_path: Path) -> None:
+    """Without Chromium and without apt-get the set-up ends with what is missing and how it is installed."""
+    done = setup("chromium", path=str(tmp_path))
+    assert done.returncode == 1
+    assert "Chromium, in which the tests open pages, is missing" in done.stderr
+    assert "apt-get install chromium" in done.stderr
