@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from rpcgw.access.addresses import compile_proxies
+from rpcgw.access.admit import Refuse
 from rpcgw.access.limits import allowances
 from rpcgw.api.errors import ConfigError
 from rpcgw.api.problems import Place, Problem
 from rpcgw.config.settings import Security
-from rpcgw.endpoints.limited import Attempts, behind, rated
+from rpcgw.endpoints.limited import Admit, Attempts, behind, rated, seen_behind
 from rpcgw.exchange import Entrance
 from rpcgw.gateway.model import Gateway
 from rpcgw.kernel.ports import Clock, Limiter, Observer
@@ -75,13 +76,20 @@ class Limits:
         self._rates = rates
         self._proxies = compile_proxies(server.trusted_proxies)
         self._attempts = None
-        asks = any(security.protected_api or security.protected_doc for security in self._asked())
+        asks = gateway.settings.metrics.token_sha256 is not None or any(
+            security.protected_api or security.protected_doc for security in self._asked()
+        )
         if rates is not None and server.failed_attempts is not None and asks:
             self._attempts = Attempts(server.failed_attempts, rates, clock)
 
     def _asked(self) -> Iterable[Security]:
         """What each group that is served asks of its callers."""
         return (self._settings.security_of(route.group) for route in self._settings.routes)
+
+    def before(self, admit: Admit, refuse: Refuse) -> Admit:
+        """Who is admitted to what is no entrance: an address that guesses tokens is not, for a while."""
+        watched = admit if self._attempts is None else self._attempts.watching(admit, refuse)
+        return (lambda head: watched(seen_behind(self._proxies, head))) if self._proxies else watched
 
     def around(self, entrance: Entrance, group: str | None = None) -> Entrance:
         """An entrance of a group within its limits, or one of no group."""

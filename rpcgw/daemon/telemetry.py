@@ -12,14 +12,13 @@ from itertools import count
 from pathlib import Path
 
 from rpcgw import __version__
-from rpcgw.access.tokens import AUTHORIZATION, compile_tokens
 from rpcgw.adapters.telemetry import families
 from rpcgw.adapters.telemetry.audit import Audit
 from rpcgw.adapters.telemetry.collector import Exposition
 from rpcgw.adapters.telemetry.log import Log
 from rpcgw.adapters.telemetry.observer import Telemetry
 from rpcgw.adapters.telemetry.sink import Sink
-from rpcgw.adapters.telemetry.slotfile import JOBS, SUFFIX, SlotFile, slot_name
+from rpcgw.adapters.telemetry.slotfile import COUNTER, JOBS, SUFFIX, SlotFile, slot_name
 from rpcgw.adapters.telemetry.slots import Slots
 from rpcgw.adapters.telemetry.traffic import Counted
 from rpcgw.config.settings import Logging, Metrics, TracingSettings
@@ -144,9 +143,7 @@ def command_telemetry(gateway: Gateway, logging: Logging | None = None) -> Itera
 def _scrape(directory: str, settings: Metrics) -> Scrape | None:
     if not directory:
         return None
-    held = [("metrics", settings.token_sha256, None)] if settings.token_sha256 is not None else []
-    tokens = compile_tokens(AUTHORIZATION, held) if held else None
-    return Scrape(Exposition(directory).read, settings.path, tokens)
+    return Scrape(Exposition(directory).read, settings.path)
 
 
 def _observer(gateway: Gateway, slots: Slots, log: Log, audit: Audit | None = None) -> Telemetry:
@@ -163,6 +160,9 @@ def _slot_file(directory: str, slot: Slot) -> SlotFile:
 def _describe(gateway: Gateway, slot: Slot, slots: Slots) -> None:
     """What is known when the worker begins; it is told of the last reload once it is ready."""
     slots.number(families.BUILD_INFO, __version__).set(1.0)
+    for family in families.FAMILIES.values():
+        if family.kind == COUNTER and not family.labels:
+            slots.number(family)  # there from the start, so that the first one that is counted shows in its rate
     slots.number(families.WORKERS).set(1.0)
     slots.number(families.GENERATION).set(float(slot.generation))
     for state in ("loaded", "quarantined"):

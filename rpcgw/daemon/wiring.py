@@ -6,7 +6,7 @@ import signal
 import ssl
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from rpcgw.api.problems import Place, Problem
 from rpcgw.daemon.active import ActiveSessions
 from rpcgw.daemon.authorities import NOBODY, Authorities, open_authorities
 from rpcgw.daemon.certificates import load_tls
-from rpcgw.daemon.compiled import Compiled, Running, Slot
+from rpcgw.daemon.compiled import Compiled, Running, Scrape, Slot
 from rpcgw.daemon.compiling import compile_gateway
 from rpcgw.daemon.jobs import open_deferral
 from rpcgw.daemon.logs import log_in_form
@@ -29,6 +29,7 @@ from rpcgw.daemon.rates import Limits, open_rates, preload
 from rpcgw.daemon.readiness import Readiness
 from rpcgw.daemon.revocations import REVOCATIONS, SharedRevocations
 from rpcgw.daemon.runtime import HOST_CLOCK, Runtime, open_runtime
+from rpcgw.daemon.scraping import scrapers
 from rpcgw.daemon.telemetry import WorkerTelemetry, metrics_directory, preload_tracing, worker_telemetry
 from rpcgw.daemon.watched import watched_in_development, watched_in_production
 from rpcgw.endpoints import console, documents, mcp, plugin_pages, postman, protected_resource, rpc
@@ -136,13 +137,22 @@ class Generation:
                     report=told.observer.event,
                     parts=readiness.parts,
                     traffic=told.traffic,
-                    scrape=_active_sessions(runtime).beside(told.scrape),
+                    scrape=_active_sessions(runtime).beside(_guarded(told.scrape, runtime)),
                     draining=subscriptions.end,
                     reopen=told.logs.reopen,
                     reloaded=partial(_reloaded, told, readiness),
                     bounds=_bounds(gateway),
                     tls=self.tls,
                 )
+
+
+def _guarded(scrape: Scrape | None, runtime: Runtime) -> Scrape | None:
+    """Metrics, for those who may read them."""
+    if scrape is None:
+        return None
+    limits = Limits(runtime.gateway, runtime.clock, runtime.rates)
+    admit = scrapers(runtime.gateway.settings.metrics, limits, runtime.clock, runtime.observer)
+    return replace(scrape, admit=admit)
 
 
 def _active_sessions(runtime: Runtime) -> ActiveSessions:

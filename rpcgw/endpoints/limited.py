@@ -5,7 +5,7 @@ What is not configured is not laid around it, and costs nothing. Doors know noth
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final, TypeGuard
@@ -13,6 +13,7 @@ from typing import Final, TypeGuard
 import msgspec
 
 from rpcgw.access.addresses import Proxies, counted_as, is_here
+from rpcgw.access.admit import Refuse
 from rpcgw.access.limits import Allowance, too_many
 from rpcgw.access.tokens import WRONG_TOKEN
 from rpcgw.api.context import Principal
@@ -21,20 +22,20 @@ from rpcgw.exchange import Entrance, Head, Pending, Reply, Verdict, settled
 from rpcgw.kernel.ports import Clock
 from rpcgw.kernel.rates import Rates
 
+Admit = Callable[[Head], Verdict]
 _ATTEMPTS: Final = "attempts"
 _MOST_BLOCKED: Final = 10_000
 
 
 def behind(entrance: Entrance, proxies: Proxies) -> Entrance:
     """The entrance, told of the client's own address where a trusted proxy names it."""
-    if not proxies:
-        return entrance
+    return replace(entrance, seen=partial(seen_behind, proxies)) if proxies else entrance
 
-    def seen(head: Head) -> Head:
-        client = proxies.client_of(head)
-        return head if client == head.peer else msgspec.structs.replace(head, peer=client)
 
-    return replace(entrance, seen=seen)
+def seen_behind(proxies: Proxies, head: Head) -> Head:
+    """A head whose peer is the client itself."""
+    client = proxies.client_of(head)
+    return head if client == head.peer else msgspec.structs.replace(head, peer=client)
 
 
 def rated(entrance: Entrance, allowances: Sequence[Allowance], rates: Rates, group: str) -> Entrance:
@@ -76,23 +77,27 @@ class Attempts:
 
     def watched(self, entrance: Entrance) -> Entrance:
         """The entrance, closed for a while to an address that has shown too many wrong tokens."""
+        return replace(entrance, admit=self.watching(entrance.admit, entrance.refuse))
 
-        def admit(head: Head) -> Verdict:
+    def watching(self, admit: Admit, refuse: Refuse) -> Admit:
+        """What an entrance admits, but for such an address; `refuse` tells it."""
+
+        def watched(head: Head) -> Verdict:
             if self.blocked and (wait := self._wait(head)) > 0:
                 self.rates.observer.event("limit.reached", limit=_ATTEMPTS, key=counted_as(head.peer))
-                return entrance.refuse(too_many(_ATTEMPTS, wait), head)
-            verdict = entrance.admit(head)
+                return refuse(too_many(_ATTEMPTS, wait), head)
+            verdict = admit(head)
             if isinstance(verdict, Principal) or is_here(head.peer):
                 return verdict
             if isinstance(verdict, Pending):
-                return Pending(partial(self._settle, entrance, head, verdict))
-            return Pending(partial(self._failed, entrance, head, verdict)) if _is_guess(verdict) else verdict
+                return Pending(partial(self._settle, refuse, head, verdict))
+            return Pending(partial(self._failed, refuse, head, verdict)) if _is_guess(verdict) else verdict
 
-        return replace(entrance, admit=admit)
+        return watched
 
-    async def _settle(self, entrance: Entrance, head: Head, pending: Pending) -> Principal | Reply:
+    async def _settle(self, refuse: Refuse, head: Head, pending: Pending) -> Principal | Reply:
         verdict = await pending.settle()
-        return await self._failed(entrance, head, verdict) if _is_guess(verdict) else verdict
+        return await self._failed(refuse, head, verdict) if _is_guess(verdict) else verdict
 
     def _wait(self, head: Head) -> float:
         """How many seconds this address is still refused."""
@@ -105,7 +110,7 @@ class Attempts:
             del self.blocked[address]
         return wait
 
-    async def _failed(self, entrance: Entrance, head: Head, refusal: Reply) -> Reply:
+    async def _failed(self, refuse: Refuse, head: Head, refusal: Reply) -> Reply:
         address = counted_as(head.peer)
         wait = await self.rates.hit(_ATTEMPTS, self.rate, address)
         if not wait:
@@ -113,7 +118,7 @@ class Attempts:
         if len(self.blocked) >= _MOST_BLOCKED:
             self.blocked.clear()
         self.blocked[address] = self.clock.monotonic() + wait
-        return entrance.refuse(too_many(_ATTEMPTS, wait), head)
+        return refuse(too_many(_ATTEMPTS, wait), head)
 
 
 def _is_guess(verdict: Verdict) -> TypeGuard[Reply]:

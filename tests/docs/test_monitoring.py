@@ -12,6 +12,7 @@ import promql_parser
 import pytest
 import yaml
 
+from rpcgw.access.tokens import WRONG_TOKEN
 from rpcgw.adapters.telemetry.families import FAMILIES, Family
 from rpcgw.adapters.telemetry.slotfile import HISTOGRAM
 from tests.support.daemon import ROOT
@@ -26,7 +27,8 @@ OF_SCRAPING = {"job", "instance"}
 """Labels that Prometheus adds itself."""
 FROM_PROMETHEUS = {"up"}
 VARIABLES = {"$__rate_interval": "5m", "$__interval": "1m"}
-OUTCOMES = {"success", "cached", "error", "timeout", "refused", "locked", "cancelled"}
+OUTCOMES = {"success", "cached", "error", "timeout", "refused", "limited", "locked", "cancelled"}
+GUARDS = {"no token", WRONG_TOKEN, "expired token", "host", "token", "origin or token", "method", "size", "media type"}
 
 
 @dataclass(frozen=True)
@@ -121,6 +123,19 @@ def test_outcomes_are_those_that_calls_have() -> None:
     ]
     assert of_calls
     assert {name for names in of_calls for name in names.split("|")} <= OUTCOMES
+
+
+def test_guards_are_those_that_refuse() -> None:
+    """What an alert on tokens selects is each guard that a token can fail at, and no other."""
+    [selected] = re.findall(r'rpcgw_guard_refusals_total\{[^}]*?guard=~"([^"]*)"', (FOLDER / "alerts.yaml").read_text())
+    guards = {guard for guard in GUARDS if re.fullmatch(selected, guard)}
+    assert guards == {"no token", WRONG_TOKEN, "expired token"}
+
+
+def test_no_alert_waits_for_a_series_that_may_never_come() -> None:
+    """A sum of two metrics is nothing while one of them is not there; each has to be asked for by itself."""
+    added = [rule["alert"] for rule in RULES if re.search(r"\)\s*[+]\s*\w", rule["expr"])]
+    assert added == []
 
 
 def test_panels_lie_beside_each_other() -> None:

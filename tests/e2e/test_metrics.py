@@ -6,6 +6,8 @@ import os
 import re
 import signal
 
+from rpcgw.adapters.telemetry.families import FAMILIES
+from rpcgw.adapters.telemetry.slotfile import COUNTER
 from tests.support.daemon import Daemon, as_yaml, daemon, wait_until
 from tests.support.figures import Figure
 from tests.support.http import Client
@@ -45,6 +47,14 @@ def test_requests_by_endpoint_and_status(example_daemon: Daemon) -> None:
     Stateless(example_daemon, "/mcp").send("tools/list")
     example_daemon.get("/mcp")
     assert (scraped(example_daemon, good), scraped(example_daemon, refused)) == (before[0] + 1, before[1] + 1)
+
+
+def test_counters_begin_at_nothing(example_daemon: Daemon) -> None:
+    """What has no labels is there before it happens: a rate sees the first of it, and an alert too."""
+    text = example_daemon.get("/metrics").text
+    alone = [name for name, family in FAMILIES.items() if family.kind == COUNTER and not family.labels]
+    assert len(alone) > 10
+    assert [name for name in alone if not re.search(rf"^{name} [0-9]", text, re.MULTILINE)] == []
 
 
 def test_unknown_names_are_no_labels(example_daemon: Daemon) -> None:
@@ -98,6 +108,28 @@ def test_metrics_at_an_address_of_their_own() -> None:
         assert (shown.status, b"rpcgw_build_info" in shown.body) == (200, True)
         assert beside.get("/rpc").status == 404
         assert "for-prometheus" not in running.stderr() + shown.text
+
+
+def test_who_guesses_the_token_of_metrics_is_refused_for_a_while() -> None:
+    """Wrong ones are 403, logged with the address, and 429 after so many, for the right one too; others may scrape."""
+    config = {
+        **OPEN,
+        "server": {"trusted_proxies": ["127.0.0.1"], "failed_attempts": "2/day"},
+        "metrics": {"bind": "127.0.0.1:0", "token": "for-prometheus"},
+    }
+    with daemon(config=config, plugins={"shop.py": PLUGIN}) as running:
+        beside = Client(f"http://{running.wait_log('scraped')['address']}")
+
+        def scrape(token: str, address: str) -> int:
+            return beside.get("/metrics", {"Authorization": f"bearer {token}", "X-Forwarded-For": address}).status
+
+        guesses = [scrape(f"guess-{number}", "203.0.113.7") for number in range(4)]
+        assert guesses == [403, 403, 429, 429]
+        assert scrape("for-prometheus", "203.0.113.7") == 429
+        assert scrape("for-prometheus", "203.0.113.8") == 200
+        line = running.wait_log("guard.refused")
+        assert (line["guard"], line["peer"], line["path"]) == ("wrong token", "203.0.113.7", "/metrics")
+        assert "guess-" not in running.stderr()
 
 
 def test_metrics_of_their_own_stay_through_a_reload() -> None:

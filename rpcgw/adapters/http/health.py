@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import msgspec
 from aiohttp import web
 
-from rpcgw.access.tokens import Denied, Tokens
-from rpcgw.adapters.http.answers import JSON, failure
-from rpcgw.adapters.http.handling import attended
+from rpcgw.adapters.http.answers import JSON
+from rpcgw.adapters.http.connections import Connection
+from rpcgw.adapters.http.handling import attended, head_of
 from rpcgw.adapters.http.state import State
-from rpcgw.exchange import Headers, Reply
+from rpcgw.exchange import Head, Reply, Verdict, settled
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,11 +28,11 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Scrape:
-    """Where and how metrics are read, and by whom: whoever holds one of the tokens, or anybody where there are none."""
+    """Where and how metrics are read, and by whom: whoever is admitted, or anybody where that is None."""
 
     read: Callable[[], Awaitable[bytes]]
     path: str = "/metrics"
-    tokens: Tokens | None = None
+    admit: Callable[[Head], Verdict] | None = None
     content_type: str = "text/plain; version=0.0.4; charset=utf-8"
 
 
@@ -67,15 +67,15 @@ def add_health(app: web.Application, parts: Parts, state: State, scrape: Scrape 
 
 def _add_metrics(app: web.Application, state: State, scrape: Scrape) -> None:
     async def metrics(request: web.Request) -> web.StreamResponse:
-        refused = _refused(scrape.tokens, request.headers)
+        refused = await _refused(scrape, request)
         return state.respond(refused or Reply(200, await scrape.read(), (("Content-Type", scrape.content_type),)))
 
     app.router.add_get(scrape.path, attended(metrics))
 
 
-def _refused(tokens: Tokens | None, headers: Headers) -> Reply | None:
-    """The answer to a scraper that does not show what it must (RFC 6750, section 3)."""
-    who = None if tokens is None else tokens.identify(headers, time.time())
-    if who is Denied.ABSENT:
-        return failure(401, "a token is needed", (("WWW-Authenticate", "Bearer"),))
-    return failure(403, "not a token of the metrics") if isinstance(who, Denied) else None
+async def _refused(scrape: Scrape, request: web.Request) -> Reply | None:
+    """The answer to a scraper that is not admitted."""
+    if scrape.admit is None:
+        return None
+    who = await settled(scrape.admit(head_of(request, cast(Connection, request.protocol))))
+    return who if isinstance(who, Reply) else None

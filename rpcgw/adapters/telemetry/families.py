@@ -82,6 +82,7 @@ SESSIONS_ENDED = Family("rpcgw_sessions_ended_total", COUNTER, "MCP sessions clo
 SESSIONS_EXPIRED = Family(
     "rpcgw_sessions_expired_total", COUNTER, "MCP sessions whose time was over before their client ended them."
 )
+SESSION_ERRORS = Family("rpcgw_session_errors_total", COUNTER, "Requests to the store of sessions that failed.")
 SESSIONS_ACTIVE = Family(
     "rpcgw_sessions_active", LEVEL, "MCP sessions that live, whichever host made them.", ("group",)
 )
@@ -153,6 +154,7 @@ FAMILIES: dict[str, Family] = {
         SESSIONS_CREATED,
         SESSIONS_ENDED,
         SESSIONS_EXPIRED,
+        SESSION_ERRORS,
         SESSIONS_ACTIVE,
         GUARD_REFUSALS,
         CONNECTIONS_LATE,

@@ -83,7 +83,7 @@ REACTIONS: dict[str, Reaction] = {
     "session.ended": Reaction("debug", families.SESSIONS_ENDED),
     "session.expired": Reaction("debug", families.SESSIONS_EXPIRED),
     "session.refused": Reaction("debug"),
-    "session.store_error": Reaction("error", lines=1),
+    "session.store_error": Reaction("error", families.SESSION_ERRORS, lines=1),
     "guard.refused": Reaction("warning", families.GUARD_REFUSALS, ("guard",)),
     "connection.late": Reaction("", families.CONNECTIONS_LATE),
     "connection.shed": Reaction("", families.CONNECTIONS_SHED),

@@ -252,6 +252,7 @@ def test_an_accident_behind_a_servers_error_is_told(desk: Desk) -> None:
         pytest.param("cache.error", {"error": "full"}, ("rpcgw_cache_errors_total", {}), "warning", id="a broken cache"),
         pytest.param("cache.damaged", {"key": "k"}, ("rpcgw_cache_errors_total", {}), "warning", id="a damaged entry"),
         pytest.param("session.created", {"group": "mcp"}, ("rpcgw_sessions_created_total", {}), "debug", id="a session"),
+        pytest.param("session.store_error", {"operation": "touch"}, ("rpcgw_session_errors_total", {}), "error", id="a broken store of sessions"),
         pytest.param("lock.lost", {"lock": "m"}, ("rpcgw_locks_lost_total", {}), "warning", id="a lock that was lost"),
         pytest.param("job.done", {"queue": "q", "outcome": "done", "seconds": 0.3}, ("rpcgw_job_duration_seconds_count", {"queue": "q"}), "info", id="how long a job took"),
         pytest.param("guard.refused", {"guard": "host"}, ("rpcgw_guard_refusals_total", {"guard": "host"}), "warning", id="a guard by its name"),
