@@ -17,6 +17,8 @@ from rpcgw.exchange import Headers
 _TYPES: Final = frozenset({"", "jwt", "at+jwt", "application/at+jwt"})
 """What a JWT may call itself; an ID token has no type of its own and is told by its audience."""
 
+_FAR: Final = 1e12
+"""Seconds since the epoch that no date has."""
 
 EXPIRED: Final = "the token has expired"
 
@@ -107,15 +109,14 @@ def expires(claims: Mapping[str, Any], expected: Expected) -> float:
 
 
 def _refused(claims: Mapping[str, Any], expected: Expected, now: float) -> str:
-    # NaN, which some decoders let through, is neither earlier nor later than now: hence the negations.
     begin = claims.get("nbf", 0)
     if claims.get("iss") != expected.issuer:
         return "the token is another issuer's"
     if not _audiences(claims.get("aud")) & expected.audiences:
         return "the token is meant for another audience"
-    if not expires(claims, expected) > now:
+    if expires(claims, expected) <= now:
         return EXPIRED
-    if not _is_time(begin) or not begin - expected.leeway <= now:
+    if not _is_time(begin) or begin - expected.leeway > now:
         return "the token does not hold yet"
     return ""
 
@@ -127,4 +128,5 @@ def _audiences(said: object) -> frozenset[str]:
 
 
 def _is_time(value: object) -> TypeGuard[float]:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    # Some decoders let NaN and infinity through, and whole numbers that no float can hold.
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < _FAR

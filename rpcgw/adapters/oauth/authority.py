@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 from collections import OrderedDict
 from typing import Final, Protocol
@@ -11,7 +12,9 @@ from rpcgw.adapters.oauth.jwt import Verified
 from rpcgw.api.context import Principal
 
 MOST_REMEMBERED: Final = 10_000
-"""How many tokens one worker remembers; the one that was learnt of longest ago goes first."""
+"""How many good tokens one worker remembers, and how many others; what was learnt of longest ago goes first."""
+
+_Memory = OrderedDict[bytes, tuple[Principal | Invalid, float]]
 
 
 class Source(Protocol):
@@ -22,28 +25,48 @@ class Source(Protocol):
 
 
 class RememberingAuthority:
-    """`rpcgw.access.oauth.Authority` over one source. Tokens are remembered by their SHA-256."""
+    """`rpcgw.access.oauth.Authority` over one source. Tokens are remembered by their SHA-256.
+
+    Made-up tokens crowd out no good one: they are remembered apart.
+    """
 
     def __init__(self, source: Source, most: int = MOST_REMEMBERED) -> None:
         self._source = source
         self._most = most
-        self._known: OrderedDict[bytes, tuple[Principal | Invalid, float]] = OrderedDict()
+        self._good: _Memory = OrderedDict()
+        self._refused: _Memory = OrderedDict()
+        self._asking: dict[bytes, asyncio.Task[Principal | Invalid | Unavailable]] = {}
 
     def recall(self, token: str, now: float) -> Principal | Invalid | None:
         """What was said of a token, where that still holds."""
-        found = self._known.get(_digest(token))
+        digest = _digest(token)
+        found = self._good.get(digest) or self._refused.get(digest)
         return found[0] if found is not None and now < found[1] else None
 
     async def identify(self, token: str, now: float) -> Principal | Invalid | Unavailable:
-        """Whose a token is."""
-        said, until = await self._source.ask(token, now)
+        """Whose a token is: asked once, however many wait for it; who stops waiting does not stop it."""
+        digest = _digest(token)
+        asking = self._asking.get(digest)
+        if asking is None:
+            asking = self._asking[digest] = asyncio.get_running_loop().create_task(self._ask(token, digest, now))
+        return await asyncio.shield(asking)
+
+    async def _ask(self, token: str, digest: bytes, now: float) -> Principal | Invalid | Unavailable:
+        try:
+            said, until = await self._source.ask(token, now)
+        finally:
+            del self._asking[digest]
         if not isinstance(said, Unavailable) and now < until:
-            digest = _digest(token)
-            self._known[digest] = (said, until)
-            self._known.move_to_end(digest)
-            if len(self._known) > self._most:
-                self._known.popitem(last=False)
+            self._remember(digest, said, until)
         return said
+
+    def _remember(self, digest: bytes, said: Principal | Invalid, until: float) -> None:
+        self._good.pop(digest, None)
+        self._refused.pop(digest, None)
+        memory = self._refused if isinstance(said, Invalid) else self._good
+        memory[digest] = (said, until)
+        if len(memory) > self._most:
+            memory.popitem(last=False)
 
 
 def _digest(token: str) -> bytes:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 from urllib.parse import urlencode
 
+from rpcgw.kernel.codec import decode
 from rpcgw.kernel.ports import HttpClient, SendError
 
 MOST_KEPT: Final = 1000
@@ -66,7 +66,7 @@ class Exchange:
 
 def _read(body: bytes) -> dict[str, Any]:
     try:
-        given = json.loads(body)
+        given = decode(body)
     except ValueError:
         return {}
     return given if isinstance(given, dict) else {}

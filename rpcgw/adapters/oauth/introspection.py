@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import base64
-import json
 from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import quote, urlencode
 
-from rpcgw.access.oauth import Expected, Invalid, Unavailable, principal_of
+from rpcgw.access.oauth import Expected, Invalid, Unavailable, expires, principal_of
 from rpcgw.adapters.oauth.jwt import Verified
+from rpcgw.kernel.codec import decode
 from rpcgw.kernel.ports import HttpClient, SendError
 
 LONGEST: Final = 16_384
@@ -17,7 +17,10 @@ LONGEST: Final = 16_384
 
 
 class Introspection:
-    """`rpcgw.adapters.oauth.authority.Source`: what the server says holds for `remember` seconds."""
+    """`rpcgw.adapters.oauth.authority.Source`: what the server says holds for `remember` seconds, the token's end past.
+
+    Neither the issuer nor the end need be said (section 2.2): who is asked issued the token, and says that it holds.
+    """
 
     def __init__(
         self, client: HttpClient, endpoint: str, credentials: Mapping[str, str], expected: Expected, remember: float
@@ -41,9 +44,12 @@ class Introspection:
         claims = _claims(answered.body) if answered.status == 200 else None
         if claims is None:
             return Unavailable(f"{self._endpoint}: answered {answered.status}, and no claims"), 0.0
+        until = now + self._remember
         if claims.get("active") is not True:
-            return Invalid("the token does not hold"), now + self._remember
-        return principal_of({"iss": self._expected.issuer, **claims}, self._expected, now), now + self._remember
+            return Invalid("the token does not hold"), until
+        said = {"iss": self._expected.issuer, "exp": until, **claims}
+        who = principal_of(said, self._expected, now)
+        return who, until if isinstance(who, Invalid) else min(until, expires(said, self._expected))
 
 
 def basic(client_id: str, client_secret: str) -> dict[str, str]:
@@ -58,7 +64,7 @@ def basic(client_id: str, client_secret: str) -> dict[str, str]:
 
 def _claims(body: bytes) -> dict[str, Any] | None:
     try:
-        claims = json.loads(body)
+        claims = decode(body)
     except ValueError:
         return None
     return claims if isinstance(claims, dict) else None

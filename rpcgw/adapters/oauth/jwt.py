@@ -6,7 +6,6 @@ Sources: RFC 7515 (JWS), RFC 8725 (best current practices).
 from __future__ import annotations
 
 import base64
-import json
 from collections.abc import Collection, Mapping
 from typing import Any, Final
 
@@ -16,6 +15,7 @@ from joserfc.errors import JoseError
 from rpcgw.access.oauth import Expected, Invalid, Unavailable, expires, is_access_token, principal_of
 from rpcgw.adapters.oauth.keys import Key, Keys, KeysUnavailable
 from rpcgw.api.context import Principal
+from rpcgw.kernel.codec import decode
 
 LONGEST: Final = 16_384
 """How many characters a token may have."""
@@ -38,7 +38,9 @@ class Jwts:
         header = read_header(token)
         if header is None:
             return Invalid("it is no JWT"), 0.0
-        if header.get("alg") not in self._algorithms or not is_access_token(header):
+        algorithm = header.get("alg")
+        known = isinstance(algorithm, str) and algorithm in self._algorithms
+        if not known or not is_access_token(header):
             return Invalid("the token is signed in a way that is not taken here"), 0.0
         try:
             key = await self._keys.key(str(header.get("kid", "")))
@@ -47,12 +49,14 @@ class Jwts:
         claims = None if key is None else self._claims(token, key)
         if claims is None:
             return Invalid("the signature is not one of the issuer's"), 0.0
-        return principal_of(claims, self._expected, now), expires(claims, self._expected)
+        who = principal_of(claims, self._expected, now)
+        # A refusal is not remembered: a token that does not hold yet will.
+        return who, 0.0 if isinstance(who, Invalid) else expires(claims, self._expected)
 
     def _claims(self, token: str, key: Key) -> Mapping[str, Any] | None:
         try:
             return jwt.decode(token, key, algorithms=list(self._algorithms)).claims
-        except (JoseError, ValueError, TypeError):
+        except (JoseError, ValueError, TypeError, RecursionError):
             return None
 
 
@@ -62,7 +66,7 @@ def read_header(token: str) -> Mapping[str, Any] | None:
     if len(parts) != _PARTS or len(token) > LONGEST or not token.isascii():
         return None
     try:
-        header = json.loads(base64.urlsafe_b64decode(parts[0] + "=" * (-len(parts[0]) % 4)))
+        header = decode(base64.urlsafe_b64decode(parts[0] + "=" * (-len(parts[0]) % 4)))
     except ValueError:
         return None
     return header if isinstance(header, dict) else None

@@ -6,7 +6,6 @@ One set is shared by all calls of a process. While the key server is away the la
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -14,6 +13,7 @@ from typing import Any, Final
 from joserfc.errors import JoseError
 from joserfc.jwk import ECKey, JWKRegistry, OKPKey, RSAKey
 
+from rpcgw.kernel.codec import decode
 from rpcgw.kernel.ports import Answered, HttpClient, SendError
 
 MOST_BYTES: Final = 1_048_576
@@ -136,7 +136,7 @@ def read_keys(body: bytes) -> dict[str, Key]:
         ValueError: It is no set of keys, has none that can be used, or has too many.
     """
     try:
-        given = json.loads(body)
+        given = decode(body)
     except ValueError as error:
         raise ValueError("the key set is no JSON") from error
     listed = given.get("keys") if isinstance(given, dict) else None
