@@ -131,7 +131,9 @@ def _identify(policy: Policy, tokens: Tokens, head: Head, now: float) -> Princip
     if resource is None or who.failed:
         return _denied(who, tokens)
     token = oauth.presented(head.headers)
-    if who is Denied.WRONG and token is not None and resource.authority is not None:
+    # Where the group's own header came too, that one counts, here as for whoever is lent the caller's token.
+    taken = token is not None and token == tokens.presented(head.headers)
+    if who is Denied.WRONG and token is not None and taken and resource.authority is not None:
         known = resource.authority.recall(token, now)
         return Foreign(token, resource.authority) if known is None else _by_authority(policy, known)
     return _challenged(who, resource)

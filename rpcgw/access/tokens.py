@@ -86,8 +86,12 @@ class Tokens:
 
 
 def bearer_of(headers: Headers) -> str | None:
-    """The token of `Authorization: Bearer`; another scheme is not our business."""
-    value = headers.get(AUTHORIZATION)
+    """The token of `Authorization: Bearer`; another scheme is not our business.
+
+    Of two such fields none counts: whoever stands before us may have judged by the other one.
+    """
+    values = headers.getall(AUTHORIZATION, [])
+    value = values[0] if len(values) == 1 else None
     if value is not None and value[: len(_BEARER)].lower() == _BEARER:
         return value[len(_BEARER) :].strip(" ")
     return None

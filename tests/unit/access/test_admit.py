@@ -8,6 +8,7 @@ from multidict import CIMultiDict
 
 from rpcgw.access.admit import admitter, judge, refuser, too_large
 from rpcgw.access.guards import Guards
+from rpcgw.access.oauth import Expected, Invalid, Resource
 from rpcgw.access.policies import rpc_policy
 from rpcgw.access.tokens import compile_tokens
 from rpcgw.api.context import ANONYMOUS, Principal
@@ -101,6 +102,37 @@ def test_challenge() -> None:
     verdict = judge(PROTECTED, head(), now=0.0)
     assert isinstance(verdict, Rejected)
     assert dict(verdict.headers) == {"WWW-Authenticate": "Bearer"}
+
+
+class Issuer:
+    """Knows one token."""
+
+    def recall(self, token: str, now: float) -> Principal | Invalid | None:
+        return Principal("alice", claims={"iss": "x"}) if token == "issued" else Invalid("no")
+
+    async def identify(self, token: str, now: float) -> Principal | Invalid:
+        raise AssertionError("all that is asked here is known")
+
+
+RESOURCE = Resource("http://x/rpc", "http://x/meta", ("x",), Expected("x", frozenset({"y"})), authority=Issuer())
+ISSUED = rpc_policy(Guards(), TOKENS, RESOURCE, protected_api=True, protected_doc=False)
+
+
+@pytest.mark.parametrize(
+    ("head", "expected"),
+    [
+        pytest.param(head(Authorization="Bearer issued"), "alice", id="an access token"),
+        pytest.param(head(Authorization="Bearer s3cret"), "crm", id="a token of the group beside"),
+        pytest.param(head(Ufo_RPC_Token="issued"), (401, -32403), id="an access token is a bearer token only"),
+        pytest.param(
+            head(Authorization="Bearer issued", Ufo_RPC_Token="another"), (401, -32403), id="the own header counts"
+        ),
+        pytest.param(head(Authorization="Bearer issued", **GOOD), "crm", id="even where it names somebody else"),
+    ],
+)
+def test_whose_token_counts(head: Head, expected: object) -> None:
+    """The token that identifies the caller is the one that is lent on: no second one comes along with it."""
+    assert outcome(judge(ISSUED, head, now=0.0)) == expected
 
 
 class Watch:

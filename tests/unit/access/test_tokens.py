@@ -37,6 +37,12 @@ TOKENS = compile_tokens(
         pytest.param([("Ufo-RPC-Token", sha256("s3cret"))], Denied.WRONG, id="the digest is no token"),
         pytest.param([("Ufo-RPC-Token", "\udcff")], Denied.WRONG, id="bytes that are no UTF-8"),
         pytest.param([("X-Token", "s3cret")], Denied.ABSENT, id="some other header"),
+        pytest.param(
+            [("Authorization", "Bearer s3cret"), ("Authorization", "Bearer no")], Denied.ABSENT, id="two bearer tokens"
+        ),
+        pytest.param(
+            [("Authorization", "Basic eA=="), ("authorization", "Bearer s3cret")], Denied.ABSENT, id="two schemes"
+        ),
     ],
 )
 def test_identify(fields: list[tuple[str, str]], expected: str | Denied) -> None:
