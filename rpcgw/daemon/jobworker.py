@@ -116,7 +116,7 @@ def _groups(gateway: Gateway) -> dict[str, jobs.Served]:
         route.endpoint.group: jobs.Served(
             route.policy.tokens.get("POST"),
             route.endpoint.negotiate,
-            None if route.policy.resource is None else route.policy.resource.authority,
+            *((resource.authority, resource.scopes) if (resource := route.policy.resource) is not None else ()),
         )
         for route in gateway.rpc
     }

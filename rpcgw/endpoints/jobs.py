@@ -35,12 +35,13 @@ class Executor(Protocol):
 class Served:
     """A group as `/rpc` serves it: who may call it (None: anybody), and its languages.
 
-    `authority` says whose access tokens are, where the group takes such.
+    `authority` says whose access tokens are, where the group takes such, and `scopes` are what each of them must allow.
     """
 
     tokens: Tokens | None
     negotiate: Callable[[str | None], str]
     authority: Authority | None = None
+    scopes: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +137,10 @@ async def _principal(served: Served, job: Job, now: float) -> Principal | str:
     said = served.authority.recall(job.token, now) or await served.authority.identify(job.token, now)
     if isinstance(said, Unavailable):
         raise NobodyKnows(said.reason)
-    return said if isinstance(said, Principal) else said.reason
+    if not isinstance(said, Principal):
+        return said.reason
+    missing = served.scopes - said.scopes
+    return f"the token lacks {' '.join(sorted(missing))} (groups.<group>.oauth.scopes)" if missing else said
 
 
 def _callback_refused(services: Services, job: Job) -> str:

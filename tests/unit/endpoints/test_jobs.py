@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
+from rpcgw.access.oauth import Invalid
 from rpcgw.access.tokens import compile_tokens
+from rpcgw.api.context import Principal
 from rpcgw.endpoints.jobs import Served, Services, handle
 from rpcgw.kernel.ports import Delivery, Handled
 from tests.unit.endpoints.desk import HOOK, NOW, Desk
@@ -17,9 +19,23 @@ from tests.unit.endpoints.desk import HOOK, NOW, Desk
 PING = {"jsonrpc": "2.0", "id": 1, "method": "echo", "params": {"a": 1}}
 SHA = hashlib.sha256(b"s3cret").hexdigest()
 OLD = hashlib.sha256(b"old").hexdigest()
+
+
+class Issuer:
+    """Every token is a subject's, who may read."""
+
+    def recall(self, token: str, now: float) -> Principal | Invalid | None:
+        return None
+
+    async def identify(self, token: str, now: float) -> Principal | Invalid:
+        return Principal(token, frozenset({"read"}), {"iss": "x"})
+
+
 GROUPS = {
     "general": Served(None, lambda accepted: accepted or "en"),
     "closed": Served(compile_tokens("X", [("crm", SHA, None), ("gone", OLD, NOW - 1)]), lambda _: "en"),
+    "readers": Served(compile_tokens("X", []), lambda _: "en", Issuer(), frozenset({"read"})),
+    "writers": Served(compile_tokens("X", []), lambda _: "en", Issuer(), frozenset({"read", "write"})),
 }
 
 
@@ -91,6 +107,12 @@ async def test_token(desk: Desk) -> None:
     assert desk.calls[0].principal.name == "crm"
 
 
+async def test_access_token(desk: Desk) -> None:
+    """Where access tokens are taken they are taken here too."""
+    await given(desk, {"request": PING, "group": "readers", "token": "alice"})
+    assert desk.calls[0].principal.name == "alice"
+
+
 @pytest.mark.parametrize(
     ("message", "reason"),
     [
@@ -99,6 +121,7 @@ async def test_token(desk: Desk) -> None:
         pytest.param({"request": PING, "group": "closed"}, "refused: no token", id="no token"),
         pytest.param({"request": PING, "group": "closed", "token": "x"}, "refused: not a token of this group", id="a wrong token"),
         pytest.param({"request": PING, "group": "closed", "token": "old"}, "refused: a token that has expired", id="an old token"),
+        pytest.param({"request": PING, "group": "writers", "token": "alice"}, "refused: the token lacks write", id="an access token without the group's scopes"),
         pytest.param({"request": PING, "group": "nowhere"}, "no route of kind rpc serves the group 'nowhere'", id="a group without a route"),
         pytest.param(with_callback("https://evil.example.com/"), "the callback is not among", id="a callback elsewhere"),
         pytest.param({"request": PING, "x": "x" * 10_000}, "larger than 10000 bytes", id="a message without end"),
