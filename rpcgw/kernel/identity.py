@@ -14,7 +14,10 @@ from rpcgw.kernel.ports import SendError, TokenExchange
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """What procedures of a group may do with callers' tokens: see them (`shown`), and have them exchanged."""
+    """What procedures of a group may do with callers' tokens: see them (`shown`), and have them exchanged.
+
+    A token of the group's own, whose holder has no claims, is sent to no authorization server: it is none of its.
+    """
 
     shown: bool = False
     exchange: TokenExchange | None = None
@@ -23,7 +26,8 @@ class Identity:
         """A context that lends what is allowed of a token."""
         if token is None:
             return context
-        exchanged = None if self.exchange is None else partial(_exchanged, self.exchange, token)
+        exchange = self.exchange if context.principal.claims else None
+        exchanged = None if exchange is None else partial(_exchanged, exchange, token)
         return msgspec.structs.replace(context, token=Token(token) if self.shown else None, exchange=exchanged)
 
 
