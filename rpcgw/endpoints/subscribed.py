@@ -35,15 +35,16 @@ class Subscriptions:
     _open: set[Subscription] = field(default_factory=set)
     _owners: Counter[str] = field(default_factory=Counter)
     _over: bool = False
+    _afterwards: Mapping[str, str] | None = None
 
     def enter(self, owner: str, subscription: Subscription) -> bool:
-        """Take one in; False where its owner has too many. In a worker that drains it ends at once."""
+        """Take one in; False where its owner has too many. In a worker that drains it ends at once, as others did."""
         if self._owners[owner] >= self.most:
             return False
         self._owners[owner] += 1
         self._open.add(subscription)
         if self._over:
-            subscription.end(changed=False)
+            self._end(subscription)
         return True
 
     def leave(self, owner: str, subscription: Subscription) -> None:
@@ -55,6 +56,10 @@ class Subscriptions:
 
     def end(self, tools: Mapping[str, str] | None = None) -> None:
         """End all; `tools` are those of the workers that serve from now on, None where nobody does."""
-        self._over = True
+        self._over, self._afterwards = True, tools
         for each in self._open:
-            each.end(changed=tools is not None and tools.get(each.endpoint) != self.tools.get(each.endpoint))
+            self._end(each)
+
+    def _end(self, subscription: Subscription) -> None:
+        known, tools = subscription.endpoint, self._afterwards
+        subscription.end(changed=tools is not None and tools.get(known) != self.tools.get(known))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from typing import Final
 
+from rpcgw.access.addresses import counted_as
 from rpcgw.api.context import ANONYMOUS
 from rpcgw.endpoints.streams import Stream
 from rpcgw.endpoints.subscribed import Subscription
@@ -68,5 +69,5 @@ async def _until_over(visit: Visit, mine: Subscription) -> bool:
 def _owner(visit: Visit) -> str:
     """Whose streams are counted together."""
     if visit.principal is ANONYMOUS:
-        return f"\n{visit.inbound.head.peer}"
+        return f"\n{counted_as(visit.inbound.head.peer)}"
     return credential(visit.principal)
