@@ -40,7 +40,11 @@ class Authorities:
             replace(route, policy=self._asking(route.policy), readers=self._asking(route.readers))
             for route in gateway.mcp
         )
-        return replace(gateway, rpc=rpc, mcp=mcp)
+        sites = tuple(
+            replace(site, callers={group: self._asking(policy) for group, policy in site.callers.items()})
+            for site in gateway.sites
+        )
+        return replace(gateway, rpc=rpc, mcp=mcp, sites=sites)
 
     def _asking(self, policy: Policy) -> Policy:
         resource = policy.resource

@@ -255,4 +255,5 @@ def entrances(runtime: Runtime, revocations: Revocations, equipment: Equipment) 
         *console.entrances(gateway, made, runtime.clock, runtime.observer),
         *plugin_pages.entrances(gateway.pages, runtime.clock, runtime.observer),
     ]
-    return [*found, *map(limits.around, of_no_group), *site_entrances(runtime, made, limits, equipment.usage)]
+    of_sites = site_entrances(replace(runtime, gateway=gateway), made, limits, equipment.usage)
+    return [*found, *map(limits.around, of_no_group), *of_sites]

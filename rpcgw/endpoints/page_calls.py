@@ -146,4 +146,5 @@ def _call(desk: _Desk, wanted: _Wanted, visitor: Principal, head: Head) -> Call:
         locale=desk.served.negotiate[offer.group](head.headers.get("accept-language")),
         ray_id=own_id,
         strict=True,
+        peer=head.peer,
     )

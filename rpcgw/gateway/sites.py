@@ -19,6 +19,7 @@ from rpcgw.config.sites import Site as SiteSettings
 from rpcgw.config.sites import SiteRoute
 from rpcgw.discovery.found import LoadedPlugin
 from rpcgw.gateway.model import SiteServed
+from rpcgw.gateway.oauth import protected_resource
 from rpcgw.gateway.page_tools import Offered, examine
 from rpcgw.gateway.plugins import Imported
 from rpcgw.gateway.wording import MethodWording
@@ -87,7 +88,7 @@ def _served(route: SiteRoute, own: SiteSettings, offered: Sequence[Offered], aro
         tools=frozenset(provider.name for provider in shown),
     )
     guards = _guards(own, settings)
-    callers = {group: _callers(guards, settings, group, around.tokens(group)) for group in around.table.groups}
+    callers = {group: _callers(guards, around, group) for group in around.table.groups}
     senders = compile_senders(own.origins, settings.server.public_url)
     negotiate = {group: around.wording.negotiator(group) for group in around.table.groups}
     owners = _owners(guards, settings, around.tokens(DEFAULT_GROUP))
@@ -104,9 +105,13 @@ def _guards(own: SiteSettings, settings: Settings) -> Guards:
     )
 
 
-def _callers(guards: Guards, settings: Settings, group: str, tokens: Tokens) -> Policy:
+def _callers(guards: Guards, around: Surroundings, group: str) -> Policy:
+    """Whoever may call the group over `/rpc`, or over MCP where it is served by that alone."""
+    settings, tokens = around.settings, around.tokens(group)
     needed = settings.security_of(group).protected_api
-    return Policy(guards, ("POST",), {"POST": tokens} if needed else {}, {"POST": JSON})
+    routes = sorted((r for r in settings.routes if r.group == group), key=lambda route: route.kind != "rpc")
+    resource = protected_resource(routes[0], settings, around.table) if routes else None
+    return Policy(guards, ("POST",), {"POST": tokens} if needed else {}, {"POST": JSON}, resource=resource)
 
 
 def _owners(guards: Guards, settings: Settings, tokens: Tokens) -> Policy:

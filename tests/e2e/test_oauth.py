@@ -113,6 +113,10 @@ def served(server: AuthorizationServer) -> Iterator[Daemon]:
         yield running
 
 
+OWN_PAGE = {"Origin": "http://gateway.example", "Sec-Fetch-Site": "same-origin"}
+FORGED_TOKEN = "eyJhbGciOiJub25lIn0.e30."
+
+
 def bearer(token: str) -> dict[str, str]:
     return {"Authorization": f"Bearer {token}"}
 
@@ -458,6 +462,32 @@ def test_claims_vary_what_is_kept(served: Daemon, server: AuthorizationServer) -
         for tenant in ("a", "b", "a")
     ]
     assert seen == ["a", "b", "a"]
+
+
+# -- pages
+
+
+def test_a_visitor_with_an_access_token(server: AuthorizationServer) -> None:
+    """A page calls with its visitor's token: whose it is, and what it lacks, are decided as over `/rpc`."""
+    tools = {
+        name: {"read_only": True, "call": {"method": f"Catalog.{name}", "group": "mcp"}} for name in ("read", "open")
+    }
+    site = {"url": "http://gateway.example/", "tools": tools}
+    routes = {**ROUTES, "pages": {"resource": "webmcp", "prefix": "/webmcp"}}
+    given = config(server) | {"webmcp": {"sites": {"main": site}}}
+    with daemon(config=json.dumps(given), routes=json.dumps(routes), plugins={"catalog.py": PLUGIN}) as served:
+        offered = {tool["name"]: tool for tool in served.get("/webmcp/config.json?path=/").json()["tools"]}
+
+        def asked(tool: str, token: str | None) -> Answer:
+            body = {"tool": tool, "token": offered[tool]["data"]["token"], "arguments": {}}
+            return served.post("/webmcp/call", body, {**OWN_PAGE, **(bearer(token) if token else {})})
+
+        known = asked("read", server.token("alice", "catalog:read", audience=RPC, tenant="acme"))
+        assert known.json()["structuredContent"] == {"result": "alice of acme"}
+        lacking = asked("read", server.token("alice", audience=RPC)).json()
+        assert (lacking["isError"], json.loads(lacking["content"][0]["text"])["code"]) == (True, -32403)
+        for token in (None, server.token("alice", audience=MCP), FORGED_TOKEN):
+            assert asked("open", token).status == 401
 
 
 # -- official clients
