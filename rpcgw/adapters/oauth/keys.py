@@ -74,17 +74,15 @@ class Keys:
         Raises:
             KeysUnavailable: Nobody can say.
         """
-        known = self._usable()
-        if known is None or name not in known:
-            if self._fetching is not None or self._monotonic() - self._tried >= PAUSE:
-                await self._fetch()
-            known = self._usable()
-        elif self._is_old():
-            self._begin()
-        if known is None:
+        if (found := _named(self._usable(), name)) is not None:
+            if self._is_old():
+                self._begin()
+            return found
+        if self._fetching is not None or self._monotonic() - self._tried >= PAUSE:
+            await self._fetch()
+        if (known := self._usable()) is None:
             raise KeysUnavailable(self._trouble)
-        # A token that names no key can only mean the one that there is.
-        return next(iter(known.values())) if not name and len(known) == 1 else known.get(name)
+        return _named(known, name)
 
     async def close(self) -> None:
         """End a fetch under way."""
@@ -119,6 +117,13 @@ class Keys:
             self._tell(self._trouble)
         finally:
             self._fetching = None
+
+
+def _named(keys: Mapping[str, Key] | None, name: str) -> Key | None:
+    """A key by its name; a token that names none can only mean the one that there is."""
+    if keys is None:
+        return None
+    return next(iter(keys.values())) if not name and len(keys) == 1 else keys.get(name)
 
 
 def _keys_of(answered: Answered) -> dict[str, Key]:
