@@ -15,7 +15,7 @@ from joserfc.errors import JoseError
 from rpcgw.access.oauth import Expected, Invalid, Unavailable, expires, is_access_token, principal_of
 from rpcgw.adapters.oauth.keys import Key, Keys, KeysUnavailable
 from rpcgw.api.context import Principal
-from rpcgw.kernel.codec import decode
+from rpcgw.kernel.codec import decode, encode
 
 LONGEST: Final = 16_384
 """How many characters a token may have."""
@@ -55,7 +55,11 @@ class Jwts:
 
     def _claims(self, token: str, key: Key) -> Mapping[str, Any] | None:
         try:
-            return jwt.decode(token, key, algorithms=list(self._algorithms)).claims
+            said = jwt.decode(token, key, algorithms=list(self._algorithms)).claims
+            claims: Mapping[str, Any] = decode(
+                encode(said)
+            )  # names and claims end up in logs and keys: JSON to the letter
+            return claims
         except (JoseError, ValueError, TypeError, RecursionError):
             return None
 

@@ -39,6 +39,10 @@ def headed(header: bytes) -> str:
     return f"{base64.urlsafe_b64encode(header).rstrip(b'=').decode()}.e30.AAAA"
 
 
+def claiming(claims: bytes) -> str:
+    return jws.serialize_compact({"alg": "ES256", "kid": "k"}, claims, KEY, algorithms=["ES256"])
+
+
 @pytest.mark.parametrize(
     ("claims", "until"),
     [
@@ -64,23 +68,11 @@ async def test_until_when(claims: dict[str, Any], until: float) -> None:
         pytest.param(headed(b'{"alg": "ES256", "crit": ["b64"], "b64": false}'), id="a payload that is not encoded"),
         pytest.param(headed(b"\xff\xfe"), id="a header that is no text"),
         pytest.param(headed(b""), id="no header"),
-        pytest.param(
-            jws.serialize_compact({"alg": "ES256", "kid": "k"}, b"[" * 6000, KEY, algorithms=["ES256"]),
-            id="claims that are nested without end",
-        ),
-        pytest.param(
-            jws.serialize_compact({"alg": "ES256", "kid": "k"}, b"[]", KEY, algorithms=["ES256"]),
-            id="claims that are a list",
-        ),
-        pytest.param(
-            jws.serialize_compact(
-                {"alg": "ES256", "kid": "k"},
-                json.dumps({**GOOD, "exp": 10**400}).encode(),
-                KEY,
-                algorithms=["ES256"],
-            ),
-            id="an end that no float can hold",
-        ),
+        pytest.param(claiming(b"[" * 6000), id="claims that are nested without end"),
+        pytest.param(claiming(b"[]"), id="claims that are a list"),
+        pytest.param(claiming(json.dumps({**GOOD, "exp": 10**400}).encode()), id="an end that no float can hold"),
+        pytest.param(claiming(json.dumps({**GOOD, "sub": "a\ud800"}).encode()), id="a subject that is no text"),
+        pytest.param(claiming(json.dumps({**GOOD, "tenant": "\ud800"}).encode()), id="a claim that is no text"),
     ],
 )
 async def test_what_is_no_token(token: str) -> None:
