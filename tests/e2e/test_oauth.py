@@ -215,6 +215,11 @@ FORGED = new_key("first")
 SHARED = OctKey.import_key("0123456789abcdef0123456789abcdef", {"kid": "first"})
 
 
+def headed(header: bytes) -> str:
+    """A token of nothing but a header."""
+    return f"{base64.urlsafe_b64encode(header).rstrip(b'=').decode()}.e30.AAAA"
+
+
 def unsigned(server: AuthorizationServer) -> str:
     """A token of `alg: none` (RFC 8725 section 2.1)."""
     parts = ({"alg": "none", "typ": "at+jwt"}, server.claims("alice", "", MCP))
@@ -249,6 +254,8 @@ def confused(server: AuthorizationServer) -> str:
         pytest.param(lambda s: s.token(audience=MCP, header={"typ": "logout+jwt"}), id="another kind of JWT"),
         pytest.param(lambda s: s.token(audience=MCP)[:-4] + "AAAA", id="a signature that is broken"),
         pytest.param(lambda s: "x.y.z", id="nothing of a JWT but the dots"),
+        pytest.param(lambda s: headed(b"[" * 4000), id="a header that is nested without end"),
+        pytest.param(lambda s: headed(b'{"alg": ["RS256"]}'), id="an algorithm that is a list"),
         pytest.param(lambda s: "nonsense", id="nonsense"),
         pytest.param(lambda s: "é.\x80.ü", id="bytes that are no text"),
     ],
