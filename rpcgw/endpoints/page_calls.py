@@ -14,7 +14,7 @@ from typing import Final, Protocol
 from rpcgw.access.admit import JSON, Policy, Refuse, admitter, refuser, too_large
 from rpcgw.access.senders import Senders
 from rpcgw.api.context import Principal
-from rpcgw.exchange import Entrance, Head, Inbound, Rejected, Reply, Verdict, settled
+from rpcgw.exchange import NOTHING_FORWARDED, Entrance, Head, Inbound, Rejected, Reply, Verdict, settled
 from rpcgw.gateway.model import SiteServed
 from rpcgw.kernel.call import Call, Done, Outcome
 from rpcgw.kernel.ports import Clock, Ids, Observer
@@ -135,6 +135,7 @@ def _still_offered(site: Site, offer: tokens.Offer) -> bool:
 
 def _call(desk: _Desk, wanted: _Wanted, visitor: Principal, head: Head) -> Call:
     own_id, offer = desk.services.ids.token(), wanted.offer
+    forward = desk.served.forward.get(offer.group, NOTHING_FORWARDED)
     return Call(
         method=offer.method,
         group=offer.group,
@@ -145,6 +146,8 @@ def _call(desk: _Desk, wanted: _Wanted, visitor: Principal, head: Head) -> Call:
         principal=visitor,
         locale=desk.served.negotiate[offer.group](head.headers.get("accept-language")),
         ray_id=own_id,
+        headers=forward.fields(head.headers),
         strict=True,
         peer=head.peer,
+        token=forward.token(head.headers),
     )

@@ -107,7 +107,7 @@ def _rpc(
         ),
         private=security.protected_doc or scoped,
         metadata_url=_metadata_url(resource),
-        forward=_forwarding(security, tokens),
+        forward=forwarding(security, tokens),
         names=UFO if settings.errors.names == "ufo" else PYTHON,
         messages=wording.languages,
     )
@@ -173,7 +173,7 @@ def _mcp(
         settings=shown,
         private=_is_private(route, settings, wording) or bool(scopes_of(route.group, table)),
         metadata_url=_metadata_url(protected_resource(route, settings, table)),
-        forward=_forwarding(settings.security_of(route.group), tokens),
+        forward=forwarding(settings.security_of(route.group), tokens),
         enabled=own.enabled,
         listens=True,
         origins=guards.pages(),
@@ -199,7 +199,8 @@ def _is_private(route: Route, settings: Settings, wording: MethodWording) -> boo
     return settings.security_of(route.group).protected_api or len(wording.texts.available(route.group)) > 1
 
 
-def _forwarding(security: Security, tokens: Tokens) -> Forwarding:
+def forwarding(security: Security, tokens: Tokens) -> Forwarding:
+    """What of requests' heads a group's procedures see, on any way to them."""
     lends = security.forward.token or (security.oauth is not None and security.oauth.exchange is not None)
     return Forwarding(security.forward.headers, tokens.presented if lends else no_token)
 

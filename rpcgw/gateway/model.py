@@ -13,6 +13,7 @@ from rpcgw.api.plugin import Lifespan
 from rpcgw.api.problems import Problem
 from rpcgw.config.catalogues import CatalogueFile
 from rpcgw.config.settings import Settings
+from rpcgw.exchange import Forwarding
 from rpcgw.gateway.pages import PluginPage
 from rpcgw.gateway.wording import MethodWording
 from rpcgw.kernel.listeners import Listeners
@@ -77,7 +78,8 @@ class SiteServed:
     """A site's pages: who may ask for them, and whose beacons and calls are taken.
 
     `callers` says by group who may call its methods: whoever may do so over `/rpc`. `negotiate` gives the language of
-    a group's answers by `Accept-Language`. `owners` may see how its tools are used.
+    a group's answers by `Accept-Language`, `forward` what of a request's head its procedures see. `owners` may see how
+    the site's tools are used.
     """
 
     site: Site
@@ -86,6 +88,7 @@ class SiteServed:
     callers: Mapping[str, Policy]
     owners: Policy
     negotiate: Mapping[str, Callable[[str | None], str]] = field(default_factory=dict)
+    forward: Mapping[str, Forwarding] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

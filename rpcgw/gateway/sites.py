@@ -18,6 +18,7 @@ from rpcgw.config.settings import Settings
 from rpcgw.config.sites import Site as SiteSettings
 from rpcgw.config.sites import SiteRoute
 from rpcgw.discovery.found import LoadedPlugin
+from rpcgw.gateway.endpoints import forwarding
 from rpcgw.gateway.model import SiteServed
 from rpcgw.gateway.oauth import protected_resource
 from rpcgw.gateway.page_tools import Offered, examine
@@ -92,7 +93,8 @@ def _served(route: SiteRoute, own: SiteSettings, offered: Sequence[Offered], aro
     senders = compile_senders(own.origins, settings.server.public_url)
     negotiate = {group: around.wording.negotiator(group) for group in around.table.groups}
     owners = _owners(guards, settings, around.tokens(DEFAULT_GROUP))
-    return SiteServed(site, Policy(guards, methods=_READING), senders, callers, owners, negotiate)
+    forward = {group: forwarding(settings.security_of(group), around.tokens(group)) for group in around.table.groups}
+    return SiteServed(site, Policy(guards, methods=_READING), senders, callers, owners, negotiate, forward)
 
 
 def _guards(own: SiteSettings, settings: Settings) -> Guards:

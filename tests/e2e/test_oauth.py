@@ -475,26 +475,29 @@ def test_claims_vary_what_is_kept(served: Daemon, server: AuthorizationServer) -
 
 
 def test_a_visitor_with_an_access_token(server: AuthorizationServer) -> None:
-    """A page calls with its visitor's token: whose it is, and what it lacks, are decided as over `/rpc`."""
-    tools = {
-        name: {"read_only": True, "call": {"method": f"Catalog.{name}", "group": "mcp"}} for name in ("read", "open")
-    }
+    """A page calls with its visitor's token: whose it is, and what it lacks, are decided as over `/rpc`; so is what goes on to procedures."""
+    methods = ("read", "open", "see")
+    tools = {name: {"read_only": True, "call": {"method": f"Catalog.{name}", "group": "mcp"}} for name in methods}
     site = {"url": "http://gateway.example/", "tools": tools}
     routes = {**ROUTES, "pages": {"resource": "webmcp", "prefix": "/webmcp"}}
     given = config(server) | {"webmcp": {"sites": {"main": site}}}
+    given["groups"]["mcp"]["forward"] = {"headers": ["X-Tenant"], "token": True}
     with daemon(config=json.dumps(given), routes=json.dumps(routes), plugins={"catalog.py": PLUGIN}) as served:
         offered = {tool["name"]: tool for tool in served.get("/webmcp/config.json?path=/").json()["tools"]}
 
         def asked(tool: str, token: str | None) -> Answer:
             body = {"tool": tool, "token": offered[tool]["data"]["token"], "arguments": {}}
-            return served.post("/webmcp/call", body, {**OWN_PAGE, **(bearer(token) if token else {})})
+            fields = OWN_PAGE | {"X-Tenant": "acme", "X-Other": "no"} | (bearer(token) if token else {})
+            return served.post("/webmcp/call", body, fields)
 
+        token = server.token("alice", audience=RPC)
+        assert asked("see", token).json()["structuredContent"] == {"result": [token, "acme", None]}
         known = asked("read", server.token("alice", "catalog:read", audience=RPC, tenant="acme"))
         assert known.json()["structuredContent"] == {"result": "alice of acme"}
         lacking = asked("read", server.token("alice", audience=RPC)).json()
         assert (lacking["isError"], json.loads(lacking["content"][0]["text"])["code"]) == (True, -32403)
-        for token in (None, server.token("alice", audience=MCP), FORGED_TOKEN):
-            assert asked("open", token).status == 401
+        for wrong in (None, server.token("alice", audience=MCP), FORGED_TOKEN):
+            assert asked("open", wrong).status == 401
 
 
 # -- official clients
