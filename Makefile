@@ -94,7 +94,7 @@ kills: setup ## kill a random worker each second for a minute, under load; KILL_
 
 .PHONY: ops-report
 ops-report: setup ## run the fault tests and write their figures into docs/operations.md
-	@RPCGW_FLOODS=full .venv/bin/python -m scripts.ops_report $(ARGS)
+	@RPCGW_FLOODS=full KILL_SECONDS=$${KILL_SECONDS:-60} .venv/bin/python -m scripts.ops_report $(ARGS)
 
 .PHONY: soak
 soak: setup ## open and drop sessions for SECONDS=600: memory and descriptors stay flat

@@ -233,7 +233,8 @@ async def test_a_killed_worker_takes_only_what_it_had_in_hand(figure: Figure) ->
         assert statuses == {200: SESSIONS}
         assert "Traceback" not in served.stderr()
         assert served.stop() == 0
-        case = f"kill -9 of one of {WORKERS} workers, {kills} times, one a second, under load"
+        case = f"kill -9 of one of {WORKERS} workers each second, under load"
+        figure(case, "kills", kills)
         figure(case, "calls answered", sum(crowd.answered.values()))
         figure(case, "calls lost, a kill", sum(crowd.lost.values()) / kills, promised="those in flight on that worker")
         figure(case, "sessions lost", SESSIONS - statuses[200], promised="0")

@@ -15,7 +15,7 @@ from typing import Any, Self
 import pytest
 
 from rpcgw.daemon.pidfile import NotRunning, running
-from tests.unit.daemon.test_supervisor import alive
+from tests.unit.daemon.test_supervisor import Caller, alive, busy
 
 REQUEST = b"POST /call HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{}"
 
@@ -319,6 +319,22 @@ def test_a_third_old_generation_waits_for_the_end_of_one(start: Callable[..., An
     assert events[:4] == ["reload.begins", "reload.begins", "drained", "reload.begins"]
     hold(daemon, "g4").close()
     held[1].close()
+    assert daemon.stop() == 0
+
+
+def test_an_old_generation_ends_in_time(start: Callable[..., Any]) -> None:
+    """What it still does after `server.timeouts.reload` is cut and answered, and it is gone; the new one serves."""
+    daemon = start(tag="old", workers=1)
+    assert daemon.port
+    caller = Caller(daemon, "?wait=60")
+    daemon.until(lambda: busy(daemon), "call in flight")
+    daemon.configure(tag="new", workers=1, timeouts={"reload": 1.0})
+    daemon.signal(signal.SIGHUP)
+    daemon.until_logged("drained", seconds=40)
+    caller.join(20)
+    assert caller.answer is not None, caller.error
+    assert caller.answer["status"] == 503
+    assert daemon.call()["tag"] == "new"
     assert daemon.stop() == 0
 
 
