@@ -19,6 +19,7 @@ _NEXT = """
 Next:
     cd {folder}
     python -m venv .venv && . .venv/bin/activate
+    python -m pip install --upgrade pip  # --group needs 25.1 or later
     python -m pip install --group dev --editable .
     pytest
 {served}"""

@@ -25,7 +25,7 @@ def command(config: str, environment: str | None) -> None:
     try:
         pid = running(state_dir)
     except NotRunning as error:
-        raise click.ClickException(f"no daemon runs here: {error}") from None
+        raise click.ClickException(f"no daemon runs here: {error} (`rpcgw serve --dev` reloads by itself)") from None
     try:
         os.kill(pid, signal.SIGHUP)
     except ProcessLookupError:

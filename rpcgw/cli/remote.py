@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import ssl
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from urllib.parse import urlsplit
 import click
 
 from rpcgw import __version__
+from rpcgw.api.errors import TokenNotSent
 from rpcgw.cli.arguments import NotAnArgumentError, arguments
 from rpcgw.cli.options import UnknownNameError
 from rpcgw.cli.progress import Progress
@@ -53,6 +55,11 @@ class Remote:
                 yield from self._read(connection.getresponse())
             except TimeoutError:
                 raise click.ClickException(f"{self.url} is silent for {self.timeout:g} s; see --timeout") from None
+            except ssl.SSLCertVerificationError as error:
+                raise click.ClickException(
+                    f"the certificate of {self.url} is not trusted: {error.verify_message};"
+                    " name a PEM file with its authority in SSL_CERT_FILE"
+                ) from None
             except (OSError, http.client.HTTPException) as error:
                 reason = getattr(error, "strerror", None) or error
                 hint = "; does `rpcgw serve` run?" if isinstance(error, ConnectionRefusedError) else ""
@@ -118,7 +125,7 @@ def _tool(remote: Remote, name: str) -> tuple[str, dict[str, Any]]:
     while True:
         message = _spoken(remote, next(remote.messages(*asking.request("tools/list", params, CLIENT))))
         if "result" not in message:
-            raise click.ClickException(f"{remote.url} does not list its tools: {message.get('error', message)}")
+            raise click.ClickException(f"{remote.url} does not list its tools: {_refusal(message['error'])}")
         page = message["result"]
         schemas |= {tool["name"]: tool["inputSchema"] for tool in page["tools"]}
         if "nextCursor" not in page:
@@ -136,6 +143,12 @@ def _spoken(remote: Remote, message: Any) -> dict[str, Any]:
     if isinstance(message, dict) and "jsonrpc" in message:
         return message
     raise click.ClickException(f"{remote.url} is no endpoint of rpcgw: it answers {_shown(message)[:200]}")
+
+
+def _refusal(error: Mapping[str, Any]) -> str:
+    """An error of JSON-RPC in words, with what to do where it is a token that is missing."""
+    hint = "; --token-env names the variable that holds one" if error["code"] == TokenNotSent.code else ""
+    return f"{error['message']} ({error['code']}){hint}"
 
 
 def _rpc_schema(remote: Remote, method: str) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from tests.support.daemon import ROOT, RPCGW, Daemon, clean_environment, example
 WRITTEN = "http://127.0.0.1:8080"
 """Where the documents say that a daemon is."""
 ELSEWHERE = re.compile(r"\bcurl\b|\brpcgw (serve|reload|sessions|cache)\b|--url\b|make serve|eval ")
-NOT_HERE = {"pipx", "make", "claude", "python"}
+NOT_HERE = {"pipx", "make", "claude", "pytest", "python"}
 """Programs whose lines are somebody else's to run: other tests install the wheel, and play the agent."""
 
 LIVE = [page for page in PAGES if any(ELSEWHERE.search(each.text) for each in blocks(page) if each.kind == "console")]

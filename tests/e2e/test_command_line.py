@@ -155,6 +155,9 @@ MISTAKES = [
     ),
     pytest.param(["call", "ping", "--url", "{url}/livez"], 1, "no endpoint", id="an address that is no endpoint"),
     pytest.param(["tools", "call", "Demo.none", "--url", "{url}/mcp"], 2, "Demo.echo", id="a tool that is not there"),
+    pytest.param(
+        ["tools", "call", "Demo.echo", "text=a", "--url", "{url}/closed/mcp"], 1, "(-32401); --token-env", id="no token"
+    ),
     pytest.param(["tools", "call", "Demo.echo", "x", "--url", "{url}/mcp"], 2, "key=value", id="a word without ="),
     pytest.param(["tools", "call", "Demo.echo", "--params", "[1]", "--url", "{url}/mcp"], 2, "object", id="a list"),
     pytest.param(["call", "ping", "--url", "{url}/rpc", "--token-env", "NONE"], 2, "NONE", id="no such variable"),
@@ -186,7 +189,9 @@ def test_reload_where_none_runs() -> None:
         assert pid_file.read_text() == f"{running.pid}\n"
         running.stop()
         assert not pid_file.exists()
-        assert "there is no" in run(running.folder, "reload")[2]
+        told = run(running.folder, "reload")[2]
+        assert "there is no" in told
+        assert "--dev" in told
         pid_file.write_text(f"{os.getpid()}\n")
         code, _, trouble = run(running.folder, "reload")
     assert code == 1

@@ -103,6 +103,18 @@ def test_who_speaks_no_tls_hears_nothing() -> None:
             assert caller.ping().status == 200
 
 
+def test_the_command_line_trusts_the_authority_that_it_is_told() -> None:
+    """`--url` names a certificate that nobody vouches for as what it is, and what makes it trusted."""
+    with daemon(config=CONFIG, files=given("first")) as running:
+        asked = ("call", "ping", "--url", f"https://127.0.0.1:{running.port}/rpc")
+        refused = cli(*asked, cwd=running.folder)
+        trusted = cli(*asked, cwd=running.folder, env={"SSL_CERT_FILE": str(CERTIFICATES / "first.pem")})
+    assert refused.returncode == 1
+    assert "is not trusted" in refused.stderr
+    assert "SSL_CERT_FILE" in refused.stderr
+    assert (trusted.returncode, trusted.stdout) == (0, '"PONG"\n'), trusted.stderr
+
+
 def test_old_versions_of_tls_are_refused() -> None:
     """1.2 is the oldest."""
     with daemon(config=CONFIG, files=given("first")) as running:
