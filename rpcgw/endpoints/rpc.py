@@ -29,6 +29,8 @@ from rpcgw.protocol.jsonrpc.jobs import Job, tracing
 from rpcgw.protocol.jsonrpc.special import LONGEST_RAY_ID, callback_refused
 from rpcgw.protocol.trace import context
 
+_EXPOSED = ("WWW-Authenticate", "Content-Language", "ETag")
+"""Headers of answers that a page may read (CORS)."""
 _LIMIT_SETTING = "defaults.max_body_bytes"
 _NO_FIELDS: Mapping[str, str] = {}
 
@@ -288,4 +290,5 @@ def _entrance(endpoint: Endpoint, policy: Policy, services: Services, pattern: s
         refuse=refuse,
         answer=partial(answer, endpoint, services),
         origins=endpoint.origins,
+        expose=_EXPOSED,
     )

@@ -182,6 +182,17 @@ def test_a_missing_token_is_told_where_to_get_one(served: Daemon) -> None:
     assert header(answer, "WWW-Authenticate") == f'Bearer resource_metadata="{METADATA}"'
 
 
+@pytest.mark.parametrize("path", ["/rpc", "/mcp"])
+def test_a_page_may_read_where_to_get_a_token(server: AuthorizationServer, path: str) -> None:
+    """A client in a browser finds its way too: challenges are shown to pages of allowed origins, and so are metadata."""
+    page = {"Origin": "https://app.example"}
+    with gateway(config(server) | {"cors": {"allowed_origins": ["https://app.example"]}}) as served:
+        answer = served.post(path, {"jsonrpc": "2.0", "id": 1, "method": "Catalog.open"}, page)
+        assert "WWW-Authenticate" in header(answer, "Access-Control-Expose-Headers")
+        metadata = served.get(f"/.well-known/oauth-protected-resource{path}", page)
+        assert (answer.status, metadata.header("Access-Control-Allow-Origin")) == (401, "https://app.example")
+
+
 def test_a_group_with_tokens_only_advertises_no_oauth(served: Daemon) -> None:
     """A challenge with metadata would make clients ignore the token that their user configured."""
     answer = Stateless(served, "/mcp/plain").call("Catalog.open")
