@@ -66,7 +66,7 @@ def _lost_plugins(gateway: Gateway, options: Options) -> list[Problem]:
     served = set(options.serving)
     return [
         Problem(
-            Place(plugin.location),
+            plugin.place,
             "plugin-import",
             f"plugin {plugin.name!r} served and no longer loads: {plugin.reason}",
         )

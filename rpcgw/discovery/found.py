@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from rpcgw.api.plugin import Plugin
+from rpcgw.api.problems import Place
 
 ENTRY_POINT_GROUP = "rpcgw.plugins"
 
@@ -51,11 +52,17 @@ class LoadedPlugin:
 
 @dataclass(frozen=True, slots=True)
 class Quarantined:
-    """A plugin that cannot be used: everything else serves without it."""
+    """A plugin that cannot be used: everything else serves without it. `failed_at` is the line at fault."""
 
     candidate: Candidate
     reason: str
     traceback: str = ""
+    failed_at: Place | None = None
+
+    @property
+    def place(self) -> Place:
+        """Where to look: the line at fault if one is, else where the plugin lies."""
+        return self.failed_at or Place(self.candidate.location)
 
     @property
     def name(self) -> str:

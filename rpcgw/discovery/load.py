@@ -17,6 +17,7 @@ from types import ModuleType
 from rpcgw.api.converters import Converter, Resolver
 from rpcgw.api.marks import Listener, Procedure, marks_of
 from rpcgw.api.plugin import Plugin
+from rpcgw.api.problems import Place
 from rpcgw.discovery.found import Candidate, LoadedPlugin, Quarantined
 
 
@@ -68,12 +69,22 @@ def load(candidate: Candidate) -> LoadedPlugin | Quarantined:
         plugin = _plugin_of(module, candidate)
     except (Exception, SystemExit) as error:  # noqa: BLE001 -- the plugin's own code, and it must not end the daemon
         reason = f"{type(error).__name__}: {error}"
-        return Quarantined(candidate, reason, "".join(traceback.format_exception(error)))
+        told = "".join(traceback.format_exception(error))
+        return Quarantined(candidate, reason, told, _at_fault(error, candidate.location))
     if isinstance(plugin, str):
         return Quarantined(candidate, plugin)
     if threading.active_count() > threads:
         return Quarantined(candidate, "it starts threads when it is imported (start them in the plugin's lifespan)")
     return LoadedPlugin(candidate, plugin, _catalogues(plugin, module))
+
+
+def _at_fault(error: BaseException, location: str) -> Place | None:
+    """The innermost line of the plugin's own code that an error came through, or that is no Python."""
+    lines = [(frame.filename, frame.lineno) for frame in traceback.extract_tb(error.__traceback__)]
+    if isinstance(error, SyntaxError):
+        lines.append((error.filename or "", error.lineno))
+    own = [Place(file, line) for file, line in lines if line and location and Path(file).is_relative_to(location)]
+    return own[-1] if own else None
 
 
 def _plugin_of(module: ModuleType, candidate: Candidate) -> Plugin | str:

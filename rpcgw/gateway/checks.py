@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rpcgw.api.problems import Place, Problem
+from rpcgw.api.problems import Problem
 from rpcgw.gateway.catalogues import catalogue_problems
 from rpcgw.gateway.clients import client_problems
 from rpcgw.gateway.documents import publication_problems
@@ -13,7 +13,7 @@ from rpcgw.gateway.model import Gateway
 def check_problems(gateway: Gateway) -> list[Problem]:
     """Warnings and notes, and what serves only in part: a quarantined plugin is an error here."""
     quarantined = [
-        Problem(Place(plugin.location), "plugin-import", f"plugin {plugin.name!r} cannot be used: {plugin.reason}")
+        Problem(plugin.place, "plugin-import", f"plugin {plugin.name!r} cannot be used: {plugin.reason}")
         for plugin in gateway.plugins
         if plugin.state == "quarantined"
     ]

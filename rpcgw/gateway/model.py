@@ -10,7 +10,7 @@ from rpcgw.access.admit import Policy
 from rpcgw.access.senders import Senders
 from rpcgw.access.webhooks import WebhookPolicy
 from rpcgw.api.plugin import Lifespan
-from rpcgw.api.problems import Problem
+from rpcgw.api.problems import Place, Problem
 from rpcgw.config.catalogues import CatalogueFile
 from rpcgw.config.settings import Settings
 from rpcgw.exchange import Forwarding
@@ -28,12 +28,13 @@ PluginStatus = Literal["loaded", "quarantined"]
 
 @dataclass(frozen=True, slots=True)
 class PluginReport:
-    """A plugin as commands and `/readyz?verbose` show it; `reason` says why one is quarantined."""
+    """A plugin as commands and `/readyz?verbose` show it; `reason` says why one is quarantined, `place` where."""
 
     name: str
     version: str
     origin: str
     location: str
+    place: Place
     state: PluginStatus
     reason: str = ""
     traceback: str = ""

@@ -37,7 +37,7 @@ def quarantine_problems(imported: Imported, *, strict: bool) -> list[Problem]:
     """Each quarantined plugin as a problem: fatal under `plugins.strict`, and to `rpcgw check`."""
     return [
         Problem(
-            Place(plugin.candidate.location),
+            plugin.place,
             "plugin-import",
             f"plugin {plugin.name!r} cannot be used: {plugin.reason}",
             _STRICT if strict else _LENIENT,
@@ -95,6 +95,7 @@ def _report(candidate: Candidate, refused: Quarantined | None = None) -> PluginR
         version=candidate.version,
         origin=candidate.origin,
         location=candidate.location,
+        place=refused.place if refused else Place(candidate.location),
         state="quarantined" if refused else "loaded",
         reason=refused.reason if refused else "",
         traceback=refused.traceback if refused else "",

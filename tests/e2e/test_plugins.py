@@ -106,7 +106,7 @@ def test_check_takes_a_quarantined_plugin_for_a_problem(served: Daemon) -> None:
     done = cli("check", cwd=served.folder)
     (line,) = [line for line in done.stderr.splitlines() if "error[plugin-import]" in line]
     assert done.returncode == 1
-    assert "plugins/broken.py" in line
+    assert "plugins/broken.py:3: " in line
     assert "RuntimeError: no database" in line
 
 

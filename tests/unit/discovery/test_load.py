@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from rpcgw.api.problems import Place
 from rpcgw.discovery.discover import discover
 from rpcgw.discovery.found import LoadedPlugin, Quarantined
 from rpcgw.discovery.load import load_all
@@ -80,6 +81,24 @@ def test_quarantine(tmp_path: Path, source: str, reason: str) -> None:
     assert [plugin.name for plugin in loaded] == ["good_plugin"]
     assert [plugin.name for plugin in quarantined] == ["bad_plugin"]
     assert reason in quarantined[0].reason
+
+
+@pytest.mark.parametrize(
+    ("source", "line"),
+    [
+        pytest.param("\n\nraise RuntimeError\n", 3, id="raised at the top"),
+        pytest.param("def late():\n    return missing\n\nlate()\n", 2, id="in a function: the innermost line"),
+        pytest.param("import json\n\njson.loads('no JSON')\n", 3, id="in a library: the plugin's own line"),
+        pytest.param("one = 1\ntwo = = 2\n", 2, id="no Python"),
+        pytest.param("one = 1\n", 0, id="nothing marked: the file"),
+    ],
+)
+def test_the_line_at_fault(tmp_path: Path, source: str, line: int) -> None:
+    """A quarantined plugin is named with the line of its own code where its author has to look."""
+    path = tmp_path / "hello_lines.py"
+    path.write_text(source)
+    (refused,) = load_from(tmp_path)[1]
+    assert refused.place == Place(str(path), line)
 
 
 def test_the_directory_wins(tmp_path: Path) -> None:
