@@ -22,7 +22,7 @@ _BLANKS: Final = " \t"
 _LONGEST_LENGTH: Final = 10
 """Digits of the longest Content-Length: more could overflow somewhere."""
 _UNUSUAL: Final = frozenset(
-    {"content-encoding", "expect", "http2-settings", "origin", "te", "trailer", "transfer-encoding", "upgrade"}
+    {"content-encoding", "expect", "http2-settings", "te", "trailer", "transfer-encoding", "upgrade"}
 )
 """Fields that change what a request is, or what its answer must say."""
 

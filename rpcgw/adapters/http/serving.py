@@ -15,6 +15,7 @@ from typing import Final, Generic, TypeVar
 from rpcgw.adapters.http import bodies
 from rpcgw.adapters.http.answers import failure, signed, signed_and_varying
 from rpcgw.adapters.http.connections import Report
+from rpcgw.adapters.http.cors import reading
 from rpcgw.adapters.http.state import State
 from rpcgw.adapters.http.whole import Opening
 from rpcgw.exchange import Answered, Entrance, Head, Inbound, Pending, Reply
@@ -120,7 +121,8 @@ class Serving:
         self._after = after
         # Endpoints send the same few sets of fields over and over.
         sign = signed_and_varying if entrance.origins else signed
-        self._opening = lru_cache(64)(lambda status, headers: Opening(status, sign(headers)))
+        self._opening = lru_cache(64)(lambda status, headers, shown: Opening(status, sign(headers) + shown))
+        self._shown = reading(entrance)
 
     async def serve(self, exchange: Exchange[Sent]) -> Sent:
         """Answer one request. Runs in a task that serves nothing else meanwhile, and that a drain may cancel.
@@ -152,7 +154,7 @@ class Serving:
 
     async def write(self, exchange: Exchange[Sent], reply: Reply) -> Sent:
         """Write an answer, count it, and begin what is to happen once its bytes are out."""
-        opening, body = self._opening(reply.status, reply.headers), reply.body
+        opening, body = self._open(exchange, reply), reply.body
         if isinstance(body, bytes):
             self._tell(exchange, reply.status, len(body))
             sent = await exchange.write(opening, body, now=reply.after is not None)
@@ -165,6 +167,9 @@ class Serving:
         if reply.after is not None:
             self._after.start(reply.after)
         return sent
+
+    def _open(self, exchange: Exchange[Sent], reply: Reply) -> Opening:
+        return self._opening(reply.status, reply.headers, self._shown(exchange.head))
 
     def _tell(self, exchange: Exchange[Sent], status: int, sent: int) -> None:
         self._answered(exchange.head, status, exchange.received, sent, perf_counter() - exchange.since)
@@ -192,12 +197,12 @@ class Serving:
             return await self._refuse(exchange, SelfCancelled("a procedure cancelled the task it runs in"))
         if not self._state.cutting or exchange.written:
             raise asyncio.CancelledError
-        return await _say(exchange, STOPPING)
+        return await self._say(exchange, STOPPING)
 
     async def _refuse(self, exchange: Exchange[Sent], error: Exception) -> Sent:
         """What an error in handling becomes on the wire."""
         if not exchange.there:  # nobody reads what is said here
-            return await _say(exchange, STOPPING)
+            return await self._say(exchange, STOPPING)
         if isinstance(error, bodies.TooLarge):
             return await self.write(exchange, self.entrance.too_large(exchange.head))
         if (refusal := _BODIES.get(type(error))) is not None:
@@ -207,6 +212,11 @@ class Serving:
             exchange.break_off()
             raise ConnectionResetError("the stream broke")
         return await self.write(exchange, failure(500, "internal error"))
+
+    async def _say(self, exchange: Exchange[Sent], reply: Reply) -> Sent:
+        """One of the door's own answers, which no endpoint gave and no metric counts."""
+        assert isinstance(reply.body, bytes), "the door's own answers are no streams"
+        return await exchange.write(self._open(exchange, reply), reply.body, now=False)
 
 
 class _Weighed:
@@ -230,12 +240,6 @@ class _Weighed:
         """Close what makes the pieces."""
         if (close := getattr(self._pieces, "aclose", None)) is not None:
             await close()
-
-
-async def _say(exchange: Exchange[Sent], reply: Reply) -> Sent:
-    """One of the door's own answers, which no endpoint gave and no metric counts."""
-    assert isinstance(reply.body, bytes), "the door's own answers are no streams"
-    return await exchange.write(Opening(reply.status, signed(reply.headers)), reply.body, now=False)
 
 
 async def _drop(exchange: Exchange[Sent]) -> None:

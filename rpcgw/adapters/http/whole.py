@@ -2,7 +2,7 @@
 
 It says what aiohttp's own response would say, without building it: the fields that an endpoint sends over and over are
 made into bytes once. Only `prepare` and `write_eof` of aiohttp's response are replaced, both public. Anything unusual
-(HTTP/1.0, HEAD, a connection that its client wants closed, a page's origin) goes the long way.
+(HTTP/1.0, HEAD, a connection that its client wants closed) goes the long way.
 """
 
 from __future__ import annotations
@@ -84,12 +84,7 @@ class Whole(web.StreamResponse):
 
 def is_ordinary(request: web.Request) -> bool:
     """Whether a request can be answered the quick way."""
-    return (
-        request.version == HttpVersion11
-        and request.method != "HEAD"
-        and request.keep_alive
-        and "Origin" not in request.headers
-    )
+    return request.version == HttpVersion11 and request.method != "HEAD" and request.keep_alive
 
 
 def _head(status: int, fields: HeaderFields) -> bytes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import ssl
 from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +43,6 @@ OTHERS = [
     pytest.param({"Transfer_Encoding": "chunked", "body": b"1\r\nx\r\n0\r\n\r\n"}, 200, id="chunks"),
     pytest.param({"body": b"x" * 1001}, 413, id="a body over the limit"),
     pytest.param({"Connection": "close"}, 200, id="a connection that is to end"),
-    pytest.param({"Origin": "http://localhost"}, 200, id="a page's request"),
 ]
 
 
@@ -58,6 +58,29 @@ async def test_anything_else_is_handed_over(
     if asked.get("Connection") != "close":
         assert (await client.ask(body=b"{}")).body == b"{}"
     assert tally(served) == (1, 1)
+
+
+PAGES = [
+    pytest.param("https://app.example", "https://app.example", id="a named origin"),
+    pytest.param("http://localhost:6274", "http://localhost:6274", id="any port"),
+    pytest.param("https://evil.example", None, id="another origin"),
+    pytest.param("null", None, id="no origin"),
+]
+
+
+@pytest.mark.parametrize(("origin", "allowed"), PAGES)
+async def test_a_pages_request_is_the_fronts(
+    serve_fast: Serve, make_entrance: Make, origin: str, allowed: str | None
+) -> None:
+    """Its answer says who may read it, and with what, as aiohttp's door would say it."""
+    entrance = make_entrance(origins=("https://app.example", "http://localhost:*"), expose=("Mcp-Session-Id",))
+    served = await serve_fast(replace(entrance, credentials=True))
+    answer = await (await served.connect()).ask(body=b"{}", Origin=origin)
+    assert (answer.status, answer.header("Access-Control-Allow-Origin")) == (200, allowed)
+    assert answer.header("Access-Control-Allow-Credentials") == ("true" if allowed else None)
+    assert answer.header("Access-Control-Expose-Headers") == ("Mcp-Session-Id" if allowed else None)
+    assert answer.header("Vary") == "Origin"
+    assert tally(served) == (1, 0)
 
 
 async def test_a_request_in_two_packets_is_the_fronts(serve_fast: Serve, make_entrance: Make) -> None:

@@ -65,7 +65,6 @@ LEFT = [
     pytest.param(head({"Expect": "100-continue"}), id="an expectation"),
     pytest.param(head({"Upgrade": "h2c"}), id="an upgrade"),
     pytest.param(head({"Content-Encoding": "gzip"}), id="a content coding"),
-    pytest.param(head({"Origin": "http://localhost"}), id="a page's origin"),
     pytest.param(head({"TE": "trailers"}), id="trailers that may come"),
     pytest.param(head({"Trailer": "X"}), id="trailers that are announced"),
     pytest.param(head({"Connection": "close"}), id="a connection that is to end"),

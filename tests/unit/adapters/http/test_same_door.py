@@ -27,10 +27,7 @@ AIOHTTPS = frozenset(
         "a version that the group lacks",
         "a version that the group lacks, by GET",
         "a body one byte over the limit",
-        "a foreign Origin",
         "two version headers",
-        "a null Origin",
-        "a loopback Origin",
         "GET",
         "GET as an SSE client asks",
         "HEAD",
@@ -53,7 +50,7 @@ AIOHTTPS = frozenset(
         "/rpc: a version that there is not",
     }
 )
-"""The rows that are no ordinary POST: another method, a page's request, a field twice, a body over the limit, a path
+"""The rows that are no ordinary POST: another method, a field twice, a body over the limit, a path
 that no entrance names, blanks that need not be there. All others are the front's."""
 
 
