@@ -75,7 +75,7 @@ def _transport(document: Document, path: Path, kind: str, config: Mapping[str, A
         return document.problem(path, "bad-value", f'"{dotted(path)}": the dsn is one of {meant}, not of {kind}.')
     if meant == "redis":
         try:
-            redis_address(dsn)
+            redis_address(dsn, strict=False)  # one DSN serves both products, and the original's has options of its own
         except ValueError as error:
             return document.problem(path, "bad-value", f'"{dotted(path)}": the dsn {error}.')
     prefix = config.get("topics_prefix", "")

@@ -72,8 +72,8 @@ def is_redis(url: str) -> bool:
     return url.partition("://")[0] in _SCHEMES
 
 
-def redis_address(url: str) -> RedisAddress:
-    """What a URL says.
+def redis_address(url: str, *, strict: bool = True) -> RedisAddress:
+    """What a URL says; unless `strict`, options that mean something to other programs alone are passed over.
 
     Raises:
         ValueError: It is none; the text says what is wrong, as the end of a sentence, and shows nothing of the URL.
@@ -82,7 +82,7 @@ def redis_address(url: str) -> RedisAddress:
     if found is None or found["scheme"] not in _SCHEMES:
         raise ValueError(f"must begin with {', '.join(f'{scheme}://' for scheme in _SCHEMES)}")
     kind, tls = _SCHEMES[found["scheme"]]
-    options = _options(found["query"] or "")
+    options = _options(found["query"] or "", strict=strict)
     user, colon, password = (found["user"] or "").partition(":")
     is_socket = found["scheme"] == "unix"
     if is_socket and (found["hosts"] or not found["path"].strip("/")):
@@ -106,8 +106,10 @@ def redis_address(url: str) -> RedisAddress:
     )
 
 
-def _options(query: str) -> Mapping[str, str]:
+def _options(query: str, *, strict: bool) -> Mapping[str, str]:
     options = dict(parse_qsl(query, keep_blank_values=True))
+    if not strict:
+        return options
     if unknown := [name for name in options if name not in _OPTIONS]:
         raise ValueError(f"has the unknown option {unknown[0]!r}; known are {', '.join(_OPTIONS)}")
     return options

@@ -11,8 +11,6 @@ from typing import Final, Protocol
 from rpcgw.access.addresses import compile_proxies
 from rpcgw.access.admit import Refuse
 from rpcgw.access.limits import allowances
-from rpcgw.api.errors import ConfigError
-from rpcgw.api.problems import Place, Problem
 from rpcgw.config.settings import Security
 from rpcgw.endpoints.limited import Admit, Attempts, behind, rated, seen_behind
 from rpcgw.exchange import Entrance
@@ -36,20 +34,16 @@ def preload(gateway: Gateway) -> None:
 
 @asynccontextmanager
 async def open_rates(gateway: Gateway, clock: Clock, observer: Observer) -> AsyncIterator[Rates]:
-    """Count where the settings say.
-
-    Raises:
-        ConfigError: The file to count in cannot be made.
-    """
+    """Count where the settings say."""
     settings = gateway.settings
-    limiter = _limiter(gateway, clock)
+    limiter = _limiter(gateway, clock, observer)
     try:
         yield Rates(limiter, observer, open_when_away=settings.limits.when_away == "open")
     finally:
         await limiter.close()
 
 
-def _limiter(gateway: Gateway, clock: Clock) -> _Closing:
+def _limiter(gateway: Gateway, clock: Clock, observer: Observer) -> _Closing:
     settings = gateway.settings
     if settings.limits.pool is not None:
         from rpcgw.adapters.rates.redis import RedisLimiter  # noqa: PLC0415 -- imported where it is configured
@@ -61,10 +55,10 @@ def _limiter(gateway: Gateway, clock: Clock) -> _Closing:
     try:
         return SharedLimiter(Path(settings.state_dir, COUNTS), clock.now)
     except OSError as error:
-        place = settings.places.get("state_dir", Place(settings.source))
-        text = f"requests cannot be counted in {settings.state_dir}/{COUNTS}: {error.strerror}"
-        hint = "make the state directory one that this user may write to and that has room"
-        raise ConfigError([Problem(place, "state-dir", text, hint)]) from error
+        # A full disk must not keep a worker from serving: it counts alone until the next reload.
+        reason = f"requests are counted by each worker alone, not in {settings.state_dir}/{COUNTS}: {error.strerror}"
+        observer.event("limit.error", limit="all", reason=reason)
+        return SharedLimiter(None, clock.now)
 
 
 class Limits:

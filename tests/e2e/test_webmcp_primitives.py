@@ -687,8 +687,10 @@ async def test_a_module_is_loaded_with_the_first_call(chromium: Browser, served:
     order: list[str] = []
     source = "export const execute = (args, ctx) => ({content: [], structuredContent: {args, tool: ctx.tool, site: ctx.config.site, more: Object.keys(ctx), frozen: Object.isFrozen(ctx.tool.data)}})"
 
-    def answer(_: web.Request) -> web.Response:
-        order.append("module" if served.beacons else "module without a beacon")
+    async def answer(_: web.Request) -> web.Response:
+        # Both are on their way at the same time: the module stays away until the beacon has come.
+        await until(lambda: served.beacons, lambda: "no beacon before the module")
+        order.append("module")
         return web.Response(text=source, content_type="text/javascript")
 
     served.answer("/do.mjs", answer)

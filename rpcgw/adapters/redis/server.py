@@ -30,7 +30,7 @@ class RedisServer:
     """
 
     def __init__(self, url: str, timeout: float, connections: int) -> None:
-        address = redis_address(url)
+        address = redis_address(url, strict=False)  # the configuration was checked
         self.is_cluster = address.kind == "cluster"
         self._timeout = timeout
         self._turns = asyncio.Semaphore(connections)
