@@ -43,6 +43,13 @@ def served() -> Iterator[Daemon]:
         yield running
 
 
+@pytest.fixture
+def fresh() -> Iterator[Daemon]:
+    """A daemon of the test's own: the example takes sixty beacons a minute from one address, as it is shipped."""
+    with example() as running:
+        yield running
+
+
 Call = Callable[[str, Json], Awaitable[Json]]
 """Calls a tool of the open page, and returns its result."""
 
@@ -128,15 +135,15 @@ async def test_each_primitive_works_and_is_counted(chromium: Browser, served: Da
     assert (tab.warnings, tab.errors) == ([], [])
 
 
-async def test_a_strict_policy_is_enough_for_all_of_it(chromium: Browser, served: Daemon) -> None:
+async def test_a_strict_policy_is_enough_for_all_of_it(chromium: Browser, fresh: Daemon) -> None:
     """Under `default-src 'none'` with Trusted Types every primitive does the same, the dialog too; nothing is violated."""
-    async with between(served.url, {"Content-Security-Policy": STRICT + "; img-src data:"}) as url:
+    async with between(fresh.url, {"Content-Security-Policy": STRICT + "; img-src data:"}) as url:
         tab = await ToolTab.open(chromium)
         await tab.page.command("Page.addScriptToEvaluateOnNewDocument", {"source": LISTENING})
         await tab.page.visit(url + "/site/en/contact/")
         await tab.has(*EVERYWHERE, "site_booking")
         await use_all(tab, tab.call, "Gemini")
-        await until(lambda: rows(served, "Gemini") == USED, lambda: str(rows(served, "Gemini")))
+        await until(lambda: rows(fresh, "Gemini") == USED, lambda: str(rows(fresh, "Gemini")))
         assert await tab.page.value("JSON.parse(sessionStorage.getItem('violations') ?? '[]')") == []
         assert (tab.warnings, tab.errors) == ([], [])
 
@@ -177,9 +184,9 @@ async def test_the_daemon_lets_nobody_frame_the_site(chromium: Browser, served: 
         assert (tab.tools, tab.errors) == ({}, [])
 
 
-async def test_back_and_forward_through_the_site(chromium: Browser, served: Daemon) -> None:
+async def test_back_and_forward_through_the_site(chromium: Browser, fresh: Daemon) -> None:
     """Pages that come back from the browser's memory have each of their tools once, and calls are counted as before."""
-    tab = await ToolTab.open(chromium, served.url + "/site/en/contact/")
+    tab = await ToolTab.open(chromium, fresh.url + "/site/en/contact/")
     await tab.has(*EVERYWHERE, "site_booking")
     await tab.page.value("addEventListener('pageshow', (e) => { window.restored = e.persisted; })")
     assert text_of(await tab.call("site_goto", {"section": "blog", "client": "Copilot"})) == "Opening: Blog."
@@ -196,7 +203,7 @@ async def test_back_and_forward_through_the_site(chromium: Browser, served: Daem
     assert await tab.page.value(names) == sorted(EVERYWHERE)
     assert "Saturday" in text_of(await tab.call_in_page("site_hours", {"client": "Copilot"}))
     wanted = [("site_goto", "ok"), ("site_hours", "ok"), ("site_price", "ok")]
-    await until(lambda: rows(served, "Copilot") == wanted, lambda: str(rows(served, "Copilot")))
+    await until(lambda: rows(fresh, "Copilot") == wanted, lambda: str(rows(fresh, "Copilot")))
     assert (tab.warnings, tab.errors) == ([], [])
 
 
@@ -247,13 +254,13 @@ async def test_without_the_flag_the_site_is_the_same(served: Daemon) -> None:
         assert (tab.warnings, tab.errors) == ([], [])
 
 
-async def test_with_the_polyfill_the_site_works_too(served: Daemon) -> None:
+async def test_with_the_polyfill_the_site_works_too(fresh: Daemon) -> None:
     """In a browser without tools a polyfill gives them: every primitive does and is counted as natively."""
     async with browser() as chromium:
         tab = await ToolTab.open(chromium, native=False)
         await tab.page.command("Page.addScriptToEvaluateOnNewDocument", {"source": POLYFILL.read_text("utf-8")})
-        await tab.page.visit(served.url + "/site/en/contact/")
+        await tab.page.visit(fresh.url + "/site/en/contact/")
         assert sorted(await tab.page.value("rpcgw.refresh()")) == sorted([*EVERYWHERE, "site_booking"])
         await use_all(tab, partial(tab.call_in_page, text=True), "Perplexity")
-        await until(lambda: rows(served, "Perplexity") == USED, lambda: str(rows(served, "Perplexity")))
+        await until(lambda: rows(fresh, "Perplexity") == USED, lambda: str(rows(fresh, "Perplexity")))
         assert tab.errors == []
