@@ -25,9 +25,15 @@ from rpcgw.kernel.ports import Delivery, Handle, Observer, StoreError
 
 PAUSE: Final = 1.0
 """Seconds between attempts where the broker does not answer."""
+_PAUSES: Final = (0.1, 0.3, 1.0)
+"""Seconds before a message is sent again that the broker did not take."""
 _QUORUM: Final = "quorum"
 
 _Answer = TypeVar("_Answer")
+
+
+class _NotTaken(StoreError):
+    """The broker says that it has not kept a message."""
 
 
 class AmqpQueue:
@@ -130,8 +136,17 @@ class AmqpQueue:
         message = aio_pika.Message(
             body, headers=told, content_type="application/json", delivery_mode=aio_pika.DeliveryMode.PERSISTENT
         )
-        channel = await self._channel()
-        await self._ask(channel.default_exchange.publish(message, routing_key=queue, mandatory=True))
+        for pause in (*_PAUSES, None):
+            channel = await self._channel()
+            try:
+                await self._ask(channel.default_exchange.publish(message, routing_key=queue, mandatory=True))
+            except _NotTaken:
+                # A new queue has no leader for a moment; what was not taken may be sent again.
+                if pause is None:
+                    raise
+                await asyncio.sleep(pause)
+            else:
+                return
 
     async def _channel(self) -> AbstractChannel:
         """The channel for publishing, with confirms; both queues exist once it is there."""
@@ -166,7 +181,7 @@ class AmqpQueue:
         except TimeoutError as error:
             raise StoreError(f"RabbitMQ: no answer within {self._timeout:g} s") from error
         except DeliveryError as error:
-            raise StoreError("RabbitMQ: the message was not taken") from error
+            raise _NotTaken("RabbitMQ: the message was not taken") from error
         except (AMQPError, OSError, RuntimeError) as error:
             raise StoreError(f"RabbitMQ: {str(error) or type(error).__name__}") from error
 

@@ -76,6 +76,11 @@ async def in_rabbit(url: str, name: str, observer: Observer) -> AsyncIterator[Br
             await asyncio.sleep(0.01)
         return message.body, str(message.headers["x-reason"]), str(message.headers["x-deliveries"])
 
+    # The broker answers a second declaration before the queue of the first one is up: there is to be one here.
+    first = AmqpQueue(url, name, observer, reclaim=RECLAIM)
+    await first.put(b"up")
+    await (await channel.get_queue(name)).purge()
+    await first.close()
     yield Broker(lambda: AmqpQueue(url, name, observer, reclaim=RECLAIM), produce, left, buried)
     await channel.queue_delete(name)
     await channel.queue_delete(f"{name}.dead")
