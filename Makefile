@@ -48,7 +48,7 @@ test: setup ## run every test; needs no network once `make setup` has run
 # --- to keep it in order ----------------------------------------------------------------------------------------------
 
 .PHONY: ci
-ci: lint types layers test ## what CI runs: lint, types, layers and every test
+ci: lint types layers audit test ## what CI runs: lint, types, layers, the audit and every test
 
 .PHONY: lint
 lint: $(VENV_OK) $(NODE_OK) ## check style and format
@@ -66,9 +66,8 @@ layers: $(VENV_OK) ## check who imports whom
 	@.venv/bin/lint-imports --no-logo
 
 .PHONY: audit
-audit: $(AUDIT_OK) ## ask osv.dev whether anything that the daemon is installed with is known to be unsafe; needs a network
-	@.cache/audit/bin/pip-audit --requirement requirements/runtime.lock --require-hashes --disable-pip \
-		--vulnerability-service osv --progress-spinner off
+audit: $(VENV_OK) $(AUDIT_OK) ## ask osv.dev whether anything that the daemon is installed with is known to be unsafe
+	@.venv/bin/python -m scripts.audit $(ARGS)
 
 .PHONY: format
 format: $(VENV_OK) ## put the code into its format

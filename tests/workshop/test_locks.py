@@ -1,6 +1,6 @@
 """What is installed is what was looked at: every lock names exact versions with their hashes, and nothing else.
 
-`make audit` asks whether one of them is known to be unsafe; that needs a network, which CI does not have.
+`make audit` asks whether one of them is known to be unsafe, where the service that knows can be reached.
 """
 
 from __future__ import annotations
