@@ -19,8 +19,6 @@ from rpcgw.config.sources import Reader, Unreadable, beside
 from rpcgw.config.wording import choices, described, meant, quoted
 
 WHEN = "when@"
-OWN_KEYS = ("imports", "parameters")
-"""What says how the options come together, and is none itself; with it the `when@` blocks."""
 
 _YAML = (".yaml", ".yml")
 _IMPORT_KEYS = ("resource", "ignore_errors", "type")

@@ -10,11 +10,11 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Protocol
 
 import msgspec
 
 from rpcgw.api.errors import AsyncError, RpcError
+from rpcgw.endpoints.executing import Executor
 from rpcgw.endpoints.spans import under_a_span
 from rpcgw.endpoints.webhooks import Webhooks
 from rpcgw.kernel.call import Call, Done, Outcome
@@ -24,13 +24,6 @@ from rpcgw.kernel.ports import JobQueue, Observer, StoreError, Tracer
 from rpcgw.protocol.jsonrpc import answers, spans
 from rpcgw.protocol.jsonrpc.jobs import Job, write_job
 from rpcgw.protocol.jsonrpc.special import callback_refused
-
-
-class Executor(Protocol):
-    """Runs one call. Whatever goes wrong is an outcome, not an exception."""
-
-    async def execute(self, call: Call) -> Outcome:
-        """Run a call to its end."""
 
 
 @dataclass(frozen=True, slots=True)

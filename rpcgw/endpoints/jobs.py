@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from time import perf_counter
-from typing import Protocol
 
 from rpcgw.access.oauth import Authority, Unavailable
 from rpcgw.access.tokens import Denied, Tokens
 from rpcgw.api.context import ANONYMOUS, Principal
+from rpcgw.endpoints.executing import Executor
 from rpcgw.endpoints.spans import under_a_span
 from rpcgw.endpoints.webhooks import Webhooks
 from rpcgw.kernel.call import Call, Done, Failed, Outcome
@@ -22,13 +22,6 @@ from rpcgw.protocol.trace import context
 
 class NobodyKnows(Exception):
     """Whose a token is cannot be said now; the message stays in its queue."""
-
-
-class Executor(Protocol):
-    """Runs one call. Whatever goes wrong is an outcome, not an exception."""
-
-    async def execute(self, call: Call) -> Outcome:
-        """Run a call to its end."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,26 +9,20 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Final, Protocol
+from typing import Final
 
 from rpcgw.access.admit import JSON, Policy, Refuse, admitter, refuser, too_large
 from rpcgw.access.senders import Senders
 from rpcgw.api.context import Principal
+from rpcgw.endpoints.executing import Executor
 from rpcgw.exchange import NOTHING_FORWARDED, Entrance, Head, Inbound, Rejected, Reply, Verdict, settled
 from rpcgw.gateway.model import SiteServed
-from rpcgw.kernel.call import Call, Done, Outcome
+from rpcgw.kernel.call import Call, Done
 from rpcgw.kernel.ports import Clock, Ids, Observer
 from rpcgw.protocol.webmcp import calls, tokens
 from rpcgw.protocol.webmcp.site import Site, Target
 
 _TOKEN_STATUS: Final = 403
-
-
-class Executor(Protocol):
-    """Runs one call. Whatever goes wrong is an outcome, not an exception."""
-
-    async def execute(self, call: Call) -> Outcome:
-        """Run a call to its end."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Awaitable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Protocol
 from urllib.parse import parse_qs
 
 import msgspec
@@ -18,6 +17,7 @@ from rpcgw.api.errors import RpcError, ScopeMissing
 from rpcgw.endpoints import batches
 from rpcgw.endpoints.deferred import Deferral
 from rpcgw.endpoints.entity import entity
+from rpcgw.endpoints.executing import Executor
 from rpcgw.endpoints.spans import under_a_span
 from rpcgw.exchange import Entrance, Head, HeaderFields, Headers, Inbound, Reply
 from rpcgw.kernel.call import Call, Done, Failed, Outcome
@@ -33,13 +33,6 @@ _EXPOSED = ("WWW-Authenticate", "Content-Language", "ETag")
 """Headers of answers that a page may read (CORS)."""
 _LIMIT_SETTING = "defaults.max_body_bytes"
 _NO_FIELDS: Mapping[str, str] = {}
-
-
-class Executor(Protocol):
-    """Runs one call. Whatever goes wrong is an outcome, not an exception."""
-
-    async def execute(self, call: Call) -> Outcome:
-        """Run a call to its end."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,27 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Protocol
 
 import msgspec
 
 from rpcgw.api.context import Principal
 from rpcgw.endpoints.cancellations import Cancellations
+from rpcgw.endpoints.executing import Executor
 from rpcgw.endpoints.sessions import Sessions
 from rpcgw.endpoints.subscribed import Subscriptions
 from rpcgw.exchange import Inbound
-from rpcgw.kernel.call import Call, Outcome
 from rpcgw.kernel.ports import Clock, Ids, Observer, Span, Tracer
 from rpcgw.protocol.mcp import Endpoint
 from rpcgw.protocol.mcp.answers import After
 from rpcgw.protocol.mcp.spans import Transport
-
-
-class Executor(Protocol):
-    """Runs one call. Whatever goes wrong is an outcome, not an exception."""
-
-    async def execute(self, call: Call) -> Outcome:
-        """Run a call to its end."""
 
 
 @dataclass(frozen=True, slots=True)

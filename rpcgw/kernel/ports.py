@@ -313,5 +313,4 @@ class JobQueue(Protocol):
         """Give back connections."""
 
 
-RunInThread = Callable[[Callable[[], Any]], Awaitable[Any]]
 Forward = Mapping[str, str]

@@ -19,6 +19,7 @@ from rpcgw.kernel.codec import decode, encode
 from rpcgw.kernel.method import ErrorDoc, Method, ParamDoc
 from rpcgw.kernel.rewrite import references
 from rpcgw.kernel.scopes import NONE, named, usable
+from rpcgw.protocol.texts import Texts
 
 VERSION: Final = "1.3.2"
 UNKNOWN: Final = "http://localhost"
@@ -26,22 +27,6 @@ UNKNOWN: Final = "http://localhost"
 _KEPT: Final = 64
 _JSON_RPC: Final = "https://www.jsonrpc.org/specification"
 _PORTS: Final = {"http": 80, "https": 443}
-
-
-class Texts(Protocol):
-    """Negotiated texts of methods (T-03 to T-06); a text may be empty."""
-
-    def title(self, group: str, method: Method, locale: str) -> str:
-        """What a method is called in a language."""
-
-    def description(self, group: str, method: Method, locale: str) -> str:
-        """What a method does, in a language."""
-
-    def parameter(self, group: str, method: Method, name: str, locale: str) -> str:
-        """What a catalogue says of a parameter; empty where none does, and the code's own words hold."""
-
-    def result(self, group: str, method: Method, locale: str) -> str:
-        """What a catalogue says of the result; empty where none does."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,8 @@ import msgspec
 from rpcgw.kernel.codec import decode, encode
 from rpcgw.kernel.method import Method, ParamDoc
 from rpcgw.kernel.scopes import NONE, named
-from rpcgw.protocol.openrpc import Edition, Project, Texts, base_of, path_of
+from rpcgw.protocol.openrpc import Edition, Project, base_of, path_of
+from rpcgw.protocol.texts import Texts
 
 SCHEMA: Final = "https://schema.getpostman.com/json/collection/v2.1.0/collection.json"
 _KEPT: Final = 64

@@ -9,13 +9,13 @@ from typing import Any, Final
 
 from rpcgw.endpoints.console import Asset, Pages
 
-ROOT: Final = Path(__file__).parents[2] / "pages"
+_ROOT: Final = Path(__file__).parents[2] / "pages"
 _MEDIA_TYPES: Final = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8"}
 
 
 def pages() -> Pages:
     """What the console is made with. The files are read here, once."""
-    found = sorted(path for path in (ROOT / "static").iterdir() if path.suffix in _MEDIA_TYPES)
+    found = sorted(path for path in (_ROOT / "static").iterdir() if path.suffix in _MEDIA_TYPES)
     return Pages(_render, {path.name: _asset(path) for path in found})
 
 

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any
+from pathlib import Path
+from typing import Any, Final
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from rpcgw.adapters.pages.files import ROOT
+_FOLDER: Final = Path(__file__).parents[2] / "pages" / "templates"
 
 
 @lru_cache(maxsize=1)
 def _environment() -> Environment:
     return Environment(
-        loader=FileSystemLoader(ROOT / "templates"),
+        loader=FileSystemLoader(_FOLDER),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

@@ -21,15 +21,11 @@ from prometheus_client.core import (
     HistogramMetricFamily,
     Metric,
 )
-from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 from prometheus_client.registry import Collector
 
 from rpcgw.adapters.telemetry.families import FAMILIES, Family
 from rpcgw.adapters.telemetry.history import read_all
 from rpcgw.adapters.telemetry.slotfile import COUNTER, HISTOGRAM, LEVEL, records
-
-CONTENT_TYPE = CONTENT_TYPE_PLAIN_0_0_4
-"""The media type of a scrape's text."""
 
 _SLICE = 0.001
 _CHUNK_LINES = 200

@@ -14,7 +14,8 @@ from rpcgw.kernel.messages import Texts as Messages
 from rpcgw.kernel.scopes import NONE, named
 from rpcgw.protocol.mcp.listing import Listing
 from rpcgw.protocol.mcp.revisions import STATELESS, Revision
-from rpcgw.protocol.mcp.tools import Texts, Toolbox, ToolSettings
+from rpcgw.protocol.mcp.tools import Toolbox, ToolSettings
+from rpcgw.protocol.texts import Texts
 
 UNKNOWN_VERSION: Final = 0
 """What `{ver}` is where it names a version that the group lacks; versions count from 1."""

@@ -8,7 +8,8 @@ from typing import Any, Final
 import msgspec
 
 from rpcgw.protocol.mcp.faults import INVALID_PARAMS, Fault
-from rpcgw.protocol.mcp.tools import Texts, Tool, descriptor
+from rpcgw.protocol.mcp.tools import Tool, descriptor
+from rpcgw.protocol.texts import Texts
 
 MAX_PAGES: Final = 256
 """How many pages are kept; languages times pages of a list, so only an endpoint of many thousand tools drops any."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, Final, Literal, Protocol
+from typing import Any, Final, Literal
 
 import msgspec
 
@@ -18,6 +18,7 @@ from rpcgw.kernel.codec import decode
 from rpcgw.kernel.method import Method
 from rpcgw.protocol.mcp.mirrors import Mirror, mirrors_of
 from rpcgw.protocol.mcp.schemas import Leniency, exact_arrays, inlined
+from rpcgw.protocol.texts import Texts
 
 LONGEST_PORTABLE_NAME: Final = 64
 """Several clients refuse longer names, some of them the whole server."""
@@ -27,22 +28,6 @@ _HINTS: Final = {
     "idempotent": "idempotentHint",
     "open_world": "openWorldHint",
 }
-
-
-class Texts(Protocol):
-    """Titles and descriptions of methods, through the whole chain of T-05; "" where none exists anywhere."""
-
-    def title(self, group: str, method: Method, locale: str) -> str:
-        """A method's title in a language."""
-
-    def description(self, group: str, method: Method, locale: str) -> str:
-        """A method's description in a language."""
-
-    def parameter(self, group: str, method: Method, name: str, locale: str) -> str:
-        """What a catalogue says of a parameter; "" where none does, and the schema's own words hold."""
-
-    def result(self, group: str, method: Method, locale: str) -> str:
-        """What a catalogue says of the result; "" where none does."""
 
 
 @dataclass(frozen=True, slots=True)
