@@ -11,7 +11,7 @@ from rpcgw.api.marks import DEFAULT_GROUP
 from rpcgw.api.problems import Problem
 from rpcgw.config.document import Document
 from rpcgw.config.nodes import dotted
-from rpcgw.config.settings import Route, RouteKind
+from rpcgw.config.route import Route, RouteKind
 from rpcgw.config.sites import DEFAULT_SITE, SiteRoute
 from rpcgw.config.wording import described, meant
 

@@ -12,9 +12,10 @@ import time
 from collections.abc import Callable, Coroutine, Sequence
 
 from rpcgw.daemon.channel import Message
-from rpcgw.daemon.generation import Generation, Member
+from rpcgw.daemon.generation import Generation
 from rpcgw.daemon.keeping import Keeping
 from rpcgw.daemon.lines import Lines
+from rpcgw.daemon.member import Member
 
 Spawn = Callable[[Coroutine[None, None, None]], asyncio.Task[None]]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import signal
 import socket
 import subprocess
@@ -13,9 +12,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 
 import rpcgw
-from rpcgw.api.problems import Place, Problem
+from rpcgw.api.problems import Problem
 from rpcgw.daemon.backoff import Backoff
 from rpcgw.daemon.channel import Channel, Message
+from rpcgw.daemon.member import CLOSE_WITHIN, Member, problem_from
 from rpcgw.daemon.options import Needs, Options
 from rpcgw.daemon.sockets import address_of
 
@@ -23,8 +23,6 @@ CHECK_WITHIN = 120.0
 """Seconds that compiling may take."""
 NEXT_STANDBY = 1.0
 """Seconds until another process takes the place of a standby that has died."""
-CLOSE_WITHIN = 3.0
-"""Seconds beyond its grace that a worker has to close what it opened."""
 
 
 def _hang_up(channel: Channel | None) -> None:
@@ -40,49 +38,6 @@ class Refused(Exception):
         super().__init__(text)
         self.problems = tuple(sorted(problems))
         self.text = text
-
-
-def problem_from(values: Sequence[object]) -> Problem:
-    """A problem as it came through a channel (`dataclasses.astuple`)."""
-    place, *rest = values
-    return Problem(Place(*place), *rest)  # type: ignore[misc,arg-type]  # both sides are of one version
-
-
-class Member:
-    """A worker, seen from outside. A pid is signalled only while its template has not reported its exit."""
-
-    def __init__(self, slot: int, channel: Channel) -> None:
-        loop = asyncio.get_running_loop()
-        self.slot = slot
-        self.channel = channel
-        self.pid = 0
-        self.born = self.beat = time.monotonic()
-        self.ready: asyncio.Future[bool] = loop.create_future()
-        self.gone: asyncio.Future[None] = loop.create_future()
-        self.problems: list[Problem] = []
-        self.failure = ""
-        self.deaf = False
-        self.aborted = False
-        self.worn = False
-        self.relieved = False
-        self.orphan = False
-
-    @property
-    def served(self) -> bool:
-        """Whether it ever became ready."""
-        return self.ready.done() and self.ready.result()
-
-    def relieve(self, grace: float) -> None:
-        """Let a worn worker drain as one of an old generation does; it is killed if it does not come to an end."""
-        self.relieved = True
-        self.channel.send({"do": "drain", "grace": grace, "idle": None, "tools": None})
-        asyncio.get_running_loop().call_later(grace + CLOSE_WITHIN, self.kill, signal.SIGKILL)
-
-    def kill(self, number: int) -> None:
-        """Send a signal, if the process is still ours."""
-        if self.pid and not self.gone.done():
-            with suppress(ProcessLookupError):
-                os.kill(self.pid, number)
 
 
 class Generation:
@@ -160,28 +115,34 @@ class Generation:
             Refused: one of them cannot serve; all are gone then.
         """
         new = [self.fork(slot, listeners, scraped) for slot in range(self.needs.workers)]
-        unready = {member.ready for member in new}
-        ends = time.monotonic() + self.needs.boot
-        while unready and all(future.result() for future in {member.ready for member in new} - unready):
-            done, unready = await asyncio.wait(
-                unready, timeout=max(ends - time.monotonic(), 0.0), return_when=asyncio.FIRST_COMPLETED
-            )
-            if not done:
-                break
-        if unready or not all(member.served for member in new):
-            failed = [member for member in new if member.ready.done() and not member.served]
-            text = next((member.failure for member in failed if member.failure), "")
+        await self._all_ready(new)
+        if not all(member.served for member in new):
+            refused = self._why_not(new)
             await self.kill()
-            late = f"workers were not ready within {self.needs.boot:g} s"
-            raise Refused(
-                [problem for member in failed for problem in member.problems],
-                text or ("a worker died before it was ready" if failed else late),
-            )
+            raise refused
         self.populated = True
         self._order_standby()
         for member in new:
             if member.gone.done():  # it served, and died while its siblings were still starting
                 self.fork(member.slot, listeners, scraped)
+
+    async def _all_ready(self, new: Sequence[Member]) -> None:
+        """Wait until all of them are ready, the first of them cannot be, or the time for that is over."""
+        unready = {member.ready for member in new}
+        ends = time.monotonic() + self.needs.boot
+        while unready:
+            done, unready = await asyncio.wait(
+                unready, timeout=max(ends - time.monotonic(), 0.0), return_when=asyncio.FIRST_COMPLETED
+            )
+            if not done or not all(future.result() for future in done):
+                return
+
+    def _why_not(self, new: Sequence[Member]) -> Refused:
+        """What those that cannot serve have said of it, else what was seen of them."""
+        failed = [member for member in new if member.ready.done() and not member.served]
+        said = next((member.failure for member in failed if member.failure), "")
+        seen = "a worker died before it was ready" if failed else f"workers were not ready within {self.needs.boot:g} s"
+        return Refused([problem for member in failed for problem in member.problems], said or seen)
 
     def fork(self, slot: int, listeners: Sequence[socket.socket], scraped: Sequence[socket.socket] = ()) -> Member:
         """Order a worker for a slot."""
@@ -349,10 +310,8 @@ class Generation:
             case "worn" if not member.worn:
                 member.worn = True
                 self._on_worn(self, member)
-            case "problem":
-                member.problems.append(problem_from(message["problem"]))
-            case "failed":
-                member.failure = message["text"]
+            case _:
+                member.keep(message)
 
     def _bury(self, member: Member, code: int | None) -> None:
         if member.gone.done():
@@ -377,7 +336,4 @@ class Generation:
                 return
             if packet is None:
                 return
-            if packet.message["is"] == "problem":
-                member.problems.append(problem_from(packet.message["problem"]))
-            elif packet.message["is"] == "failed":
-                member.failure = packet.message["text"]
+            member.keep(packet.message)

@@ -7,14 +7,12 @@ and asyncio only: what it must know of the configuration reaches it from the tem
 from __future__ import annotations
 
 import asyncio
-import ctypes
 import os
 import signal
 import socket
 import sys
 import time
 from collections.abc import Coroutine, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from itertools import count
 
@@ -28,8 +26,10 @@ from rpcgw.daemon.lines import Lines
 from rpcgw.daemon.lookout import Lookout
 from rpcgw.daemon.notify import Notifier
 from rpcgw.daemon.options import Needs, Options
+from rpcgw.daemon.orphans import Orphans, become_parent_of_orphans
 from rpcgw.daemon.restart import needing_restart
 from rpcgw.daemon.sockets import CannotListen, address_of, forget, handed_over, listen
+from rpcgw.daemon.unless import unless
 from rpcgw.daemon.vigil import Vigil
 
 STOP_IDLE = 5.0
@@ -39,7 +39,6 @@ MOST_DRAINING = 2
 FIRST_RETRY = 1.0
 LONGEST_RETRY = 30.0
 """Seconds between tries to replace a generation whose template is gone."""
-PR_SET_CHILD_SUBREAPER = 36
 
 
 def run(options: Options) -> int:
@@ -67,7 +66,7 @@ class Supervisor:
         self._draining: set[asyncio.Task[None]] = set()
         self._tasks: set[asyncio.Task[None]] = set()
         self._numbers = count(1)
-        self._orphans: set[int] = set()
+        self._orphans = Orphans()
         self._served_since = 0.0
         self._refusal = ""
         self._retry = FIRST_RETRY
@@ -80,7 +79,7 @@ class Supervisor:
         """From the first check to the last worker's end."""
         self._take_signals()
         try:
-            code = await self._until_stopped(self._start())
+            code = await unless(self._stop, self._start())
             if code is None and self._crew.serving is not None and not self._stop.is_set():
                 reloads = self._spawn(self._reloads())
                 self._spawn(self._vigil.watch_beats())
@@ -100,13 +99,13 @@ class Supervisor:
         return self._code if code is None else code
 
     def _take_signals(self) -> None:
-        _adopt_orphans()
+        become_parent_of_orphans()
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self._told_to_stop)
         loop.add_signal_handler(signal.SIGHUP, self._told_to_reload, "SIGHUP")
         loop.add_signal_handler(signal.SIGUSR1, self._told_to_reopen)
-        loop.add_signal_handler(signal.SIGCHLD, self._reap_orphans)
+        loop.add_signal_handler(signal.SIGCHLD, self._orphans.reap)
 
     def _told_to_stop(self) -> None:
         self._crew.ending = True
@@ -125,17 +124,6 @@ class Supervisor:
         for generation in self._generations:
             generation.tell({"do": "reopen"})
 
-    def _reap_orphans(self) -> None:
-        for pid in list(self._orphans):
-            try:
-                gone = bool(os.waitpid(pid, os.WNOHANG)[0])
-            except (
-                ChildProcessError
-            ):  # waited for by its parent, or not ours yet: a dying parent closes its files first
-                gone = not _exists(pid)
-            if gone:
-                self._orphans.discard(pid)
-
     def _spawn(self, work: Coroutine[None, None, None]) -> asyncio.Task[None]:
         task = asyncio.create_task(work)
         self._tasks.add(task)
@@ -143,18 +131,6 @@ class Supervisor:
         return task
 
     # The start
-
-    async def _until_stopped(self, work: Coroutine[None, None, int | None]) -> int | None:
-        """The work's result; None, with the work given up, when told to stop meanwhile."""
-        working, stopped = asyncio.create_task(work), asyncio.create_task(self._stop.wait())
-        await asyncio.wait([working, stopped], return_when=asyncio.FIRST_COMPLETED)
-        stopped.cancel()
-        if not working.done():
-            working.cancel()
-            with suppress(asyncio.CancelledError):
-                await working
-            return None
-        return working.result()
 
     async def _start(self) -> int | None:
         """Bring up the first generation; an exit code where that cannot be."""
@@ -335,9 +311,7 @@ class Supervisor:
         self._told_to_reload("the template is gone")
 
     def _adopt(self, generation: Generation) -> None:
-        """Whoever is without a parent becomes a child of this process, and has to be waited for."""
-        self._orphans |= {*(member.pid for member in generation if member.pid), *generation.standbys}
-        self._reap_orphans()
+        self._orphans.adopt([*(member.pid for member in generation if member.pid), *generation.standbys])
 
     # The end
 
@@ -350,9 +324,9 @@ class Supervisor:
             self._lines("stopping", grace=needs.grace)
             for generation in self._generations:
                 generation.tell({"do": "lame"})
-            await self._unless_forced(asyncio.sleep(needs.pre_stop))
+            await unless(self._force, asyncio.sleep(needs.pre_stop))
             drains = [self._drain(generation, needs.grace) for generation in self._generations]
-            await self._unless_forced(asyncio.gather(*drains))
+            await unless(self._force, asyncio.gather(*drains))
         await asyncio.gather(*(generation.kill() for generation in self._generations))
         if needs is not None:
             self._lines("stopped", forced=self._force.is_set())
@@ -363,28 +337,6 @@ class Supervisor:
             await generation.retire(grace, STOP_IDLE)
         else:
             await generation.kill()
-
-    async def _unless_forced(self, work: Coroutine[None, None, None] | asyncio.Future[list[None]]) -> None:
-        working, forced = asyncio.ensure_future(work), asyncio.create_task(self._force.wait())
-        await asyncio.wait([working, forced], return_when=asyncio.FIRST_COMPLETED)
-        for task in (working, forced):
-            task.cancel()
-            with suppress(asyncio.CancelledError):
-                await task
-
-
-def _exists(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except OSError:
-        return False
-    return True
-
-
-def _adopt_orphans() -> None:
-    """Let workers whose template died become children of this process, where the system can."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 def _tell_a_person(refused: Refused) -> int:

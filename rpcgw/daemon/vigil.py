@@ -7,8 +7,9 @@ import signal
 import time
 from collections.abc import Callable, Iterable
 
-from rpcgw.daemon.generation import Generation, Member
+from rpcgw.daemon.generation import Generation
 from rpcgw.daemon.lines import Lines
+from rpcgw.daemon.member import Member
 from rpcgw.daemon.notify import Notifier
 
 TICK = 1.0

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from rpcgw.access.admit import Policy
-from rpcgw.config.settings import Route
+from rpcgw.config.route import Route
 from rpcgw.endpoints.forms import Field, fields
 from rpcgw.gateway.documents import server_keys
 from rpcgw.gateway.model import Gateway, McpRoute, RpcRoute

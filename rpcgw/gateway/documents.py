@@ -8,7 +8,8 @@ from dataclasses import replace
 from typing import Final
 
 from rpcgw.api.problems import Place, Problem
-from rpcgw.config.settings import Route, Security, ServerInfo, Settings
+from rpcgw.config.route import Route
+from rpcgw.config.settings import Security, ServerInfo, Settings
 from rpcgw.gateway.address import public_url
 from rpcgw.protocol import mcp
 from rpcgw.protocol.mcp import clients, serverjson

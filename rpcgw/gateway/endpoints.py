@@ -13,7 +13,8 @@ from rpcgw.access.policies import document_policy, rpc_policy
 from rpcgw.access.tokens import Tokens, compile_tokens
 from rpcgw.api.plugin import TokenValidator
 from rpcgw.api.problems import Place, Problem
-from rpcgw.config.settings import CallSettings, Route, Security, Settings
+from rpcgw.config.route import Route
+from rpcgw.config.settings import CallSettings, Security, Settings
 from rpcgw.exchange import Forwarding, no_token
 from rpcgw.gateway.address import public_url
 from rpcgw.gateway.documents import publication, server_keys

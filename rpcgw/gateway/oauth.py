@@ -7,7 +7,8 @@ from typing import Final
 
 from rpcgw.access.oauth import Expected, Resource
 from rpcgw.api.problems import Place, Problem
-from rpcgw.config.settings import Route, Settings
+from rpcgw.config.route import Route
+from rpcgw.config.settings import Settings
 from rpcgw.gateway.address import public_url
 from rpcgw.kernel.scopes import named
 from rpcgw.kernel.table import MethodTable

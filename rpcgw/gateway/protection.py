@@ -10,7 +10,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from ipaddress import ip_address
 
 from rpcgw.api.problems import Level, Place, Problem
-from rpcgw.config.settings import Route, Settings
+from rpcgw.config.route import Route
+from rpcgw.config.settings import Settings
 
 _OTHER_BIND = "bind 127.0.0.1"
 _RESTART = "restart the daemon (it serves the addresses of its start until then)"

@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from rpcgw.config.loading import Loaded
+from rpcgw.config.route import Route
 from rpcgw.config.routes import patterns_meet
-from rpcgw.config.settings import Route
 
 
 def route(routes: tuple[Route, ...]) -> tuple[str, str, str, str]:

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from rpcgw.api.problems import Place
-from rpcgw.config.settings import Route, Security, Server, Settings, Token
+from rpcgw.config.route import Route
+from rpcgw.config.settings import Security, Server, Settings, Token
 from rpcgw.gateway.protection import is_loopback, laid_open, protection_problems
 
 OPEN = Security(protected_api=False)
