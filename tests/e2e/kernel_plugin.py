@@ -9,6 +9,8 @@ from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.support import redis
 from tests.support.daemon import Daemon, daemon
 
@@ -248,6 +250,34 @@ def kernel_daemon(notes: Notes, workers: int = 1, pool: str = "default", **confi
         arguments=["--workers", str(workers)],
     ) as running:
         yield running
+
+
+class Site:
+    """Everybody who answers, and what has run."""
+
+    def __init__(self, daemons: list[Daemon], notes: Notes) -> None:
+        self.daemons = daemons
+        self.notes = notes
+
+    def runs(self, kind: str, key: str) -> int:
+        """How often a procedure ran for a key."""
+        return len(self.notes.all(kind, key=key))
+
+
+SITES = ("two workers on files", "two daemons on Redis")
+
+
+@contextlib.contextmanager
+def site_of(kind: str, request: pytest.FixtureRequest, place: Path) -> Iterator[Site]:
+    """One host with two workers over the file pool, or two hosts over one Redis (`SITES`)."""
+    notes = Notes(place)
+    with contextlib.ExitStack() as stack:
+        if kind == "two workers on files":
+            daemons = [stack.enter_context(kernel_daemon(notes, workers=2))]
+        else:
+            shared = stack.enter_context(shared_pool(request.getfixturevalue("redis_port")))
+            daemons = [stack.enter_context(kernel_daemon(notes, pool=shared)) for _ in range(2)]
+        yield Site(daemons, notes)
 
 
 def message(method: str, params: Any = None, identifier: Any = 1) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import signal
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from http.client import HTTPException
 from itertools import count
 from pathlib import Path
@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.kernel_plugin import Notes, call, kernel_daemon, result, shared_pool
+from tests.e2e.kernel_plugin import SITES, Notes, Site, call, kernel_daemon, result, site_of
 from tests.support.acceptance import Note, noting
 from tests.support.daemon import Daemon, wait_until
 
@@ -25,32 +25,15 @@ THREADS = 16
 _numbers = count(1)
 
 
-class Site:
-    """Everybody who answers, and what has run."""
-
-    def __init__(self, daemons: list[Daemon], notes: Notes) -> None:
-        self.daemons = daemons
-        self.notes = notes
-
-    def runs(self, kind: str, key: str) -> int:
-        return len(self.notes.all(kind, key=key))
-
-
 PROCESSES = ((re.compile(r'(?<="result":)\d+'), "<process>"), (re.compile(r"key-\d+-\d+"), "key"))
 """What differs from run to run: who answered, and the keys."""
 
 
-@pytest.fixture(scope="module", params=["two workers on files", "two daemons on Redis"])
+@pytest.fixture(scope="module", params=SITES)
 def running(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    """One host with two workers over the file pool, and two hosts over one Redis."""
-    notes = Notes(tmp_path_factory.mktemp("notes"))
-    with ExitStack() as stack:
-        if request.param == "two workers on files":
-            daemons = [stack.enter_context(kernel_daemon(notes, workers=2))]
-        else:
-            shared = stack.enter_context(shared_pool(request.getfixturevalue("redis_port")))
-            daemons = [stack.enter_context(kernel_daemon(notes, pool=shared)) for _ in range(2)]
-        yield Site(daemons, notes)
+    """Everybody who answers these tests."""
+    with site_of(request.param, request, tmp_path_factory.mktemp("notes")) as made:
+        yield made
 
 
 @pytest.fixture

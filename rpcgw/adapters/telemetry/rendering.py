@@ -60,7 +60,10 @@ def _console(colours: bool) -> Render:  # noqa: FBT001 -- the renderer's own wor
     render = ConsoleRenderer(colors=colours, exception_formatter=plain, sort_keys=False)
 
     def line(fields: Fields) -> bytes:
-        tame: Fields = {str(key): value if key == "exception" else _tamed(value) for key, value in fields.items()}
+        tame: Fields = {
+            _CONTROL.sub(_escaped, str(key)): value if key == "exception" else _tamed(value)
+            for key, value in fields.items()
+        }
         return _bytes(render(None, "", tame))
 
     return line

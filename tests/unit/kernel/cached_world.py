@@ -2,37 +2,14 @@
 
 from __future__ import annotations
 
-import itertools
-import time
 from collections.abc import Sequence
 from typing import Any
 
-import msgspec
-
 from rpcgw.adapters.stores.memory import MemoryPool
-from rpcgw.kernel.call import Call, Done, Outcome
-from rpcgw.kernel.executor import Executor
-from rpcgw.kernel.exposure import Registration
+from rpcgw.kernel.call import Call, Outcome
 from rpcgw.kernel.flights import LEASE_TTL
-from rpcgw.kernel.instances import instantiate
-from rpcgw.kernel.lock import PoolLocks
 from rpcgw.kernel.ports import Pool, StoreError
-from rpcgw.kernel.table import compile_methods
-
-
-class SystemClock:
-    def now(self) -> float:
-        return time.time()
-
-    def monotonic(self) -> float:
-        return time.monotonic()
-
-
-class Numbers:
-    numbers = itertools.count(1)
-
-    def token(self) -> str:
-        return f"token-{next(self.numbers)}"
+from tests.unit.kernel.world import Worker
 
 
 class Names:
@@ -72,38 +49,10 @@ class CountingPool(MemoryPool):
         return [key for key in await self.keys("rpc_cache:") if ":computing:" in key]
 
 
-class CachedWorld:
-    """One worker. `pool` is what several of them share."""
+class CachedWorld(Worker):
+    """One worker. `shared` is the pool of several of them."""
 
     def __init__(self, procedure: object, shared: Pool | None = None, lease_ttl: float = LEASE_TTL) -> None:
         self.pool = CountingPool()
         self.notes = Names()
-        table, problems = compile_methods([Registration(procedure)])
-        assert problems == []
-        instances, problems = instantiate([registration.procedure for registration in table.procedures], [])
-        assert problems == []
-        pool = shared or self.pool
-        self.executor = Executor(
-            table,
-            instances,
-            clock=SystemClock(),
-            ids=Numbers(),
-            observer=self.notes,
-            pool=pool,
-            locks=PoolLocks(pool, Numbers()),
-            lease_ttl=lease_ttl,
-        )
-
-    async def call(self, method: str, params: Any = None, **more: Any) -> Outcome:
-        call = Call(
-            method=method, params=params, id="1", **{"group": "general", "version": 1, "surface": "rpc", **more}
-        )
-        return await self.executor.execute(call)
-
-    async def done(self, method: str, params: Any = None, **more: Any) -> Done:
-        outcome = await self.call(method, params, **more)
-        assert isinstance(outcome, Done), outcome
-        return outcome
-
-    async def value(self, method: str, params: Any = None, **more: Any) -> Any:
-        return msgspec.json.decode((await self.done(method, params, **more)).encoded)
+        super().__init__(procedure, pool=shared or self.pool, observer=self.notes, lease_ttl=lease_ttl)

@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-import itertools
-import time
 from collections.abc import Mapping
 from typing import Any
 
-import msgspec
 import pytest
 
 import rpcgw as rpc
 from rpcgw.adapters.stores.memory import MemoryPool
 from rpcgw.api.context import Principal
 from rpcgw.kernel.call import Call, Done, Outcome
-from rpcgw.kernel.executor import Executor, Tuning
-from rpcgw.kernel.exposure import Registration
-from rpcgw.kernel.instances import instantiate
-from rpcgw.kernel.lock import PoolLocks
+from rpcgw.kernel.executor import Tuning
 from rpcgw.kernel.ports import StoreError
-from rpcgw.kernel.table import compile_methods
+from tests.unit.kernel.world import Worker
 
 
 @rpc.procedure("Shop", groups=["mcp"])
@@ -82,21 +76,6 @@ class Shop:
         self.stock[name] = number
 
 
-class SystemClock:
-    def now(self) -> float:
-        return time.time()
-
-    def monotonic(self) -> float:
-        return time.monotonic()
-
-
-class Numbers:
-    numbers = itertools.count(1)
-
-    def token(self) -> str:
-        return f"token-{next(self.numbers)}"
-
-
 class Notes:
     """An observer that keeps the names of what happens beside calls: troubles, and everything."""
 
@@ -145,8 +124,8 @@ class AwayPool(MemoryPool):
         return [key for key in kept if not any(word in key for word in (":generation", ":tag:", ":computing:"))]
 
 
-class World:
-    """A worker: an executor over a shop. Two of them may share a pool."""
+class World(Worker):
+    """A worker over a shop. Two of them may share a pool."""
 
     def __init__(
         self,
@@ -158,35 +137,7 @@ class World:
         self.shop = shop or Shop()
         self.pool = pool or AwayPool()
         self.notes = Notes()
-        table, problems = compile_methods([Registration(self.shop)])
-        assert problems == []
-        instances, problems = instantiate([registration.procedure for registration in table.procedures], [])
-        assert problems == []
-        self.executor = Executor(
-            table,
-            instances,
-            clock=SystemClock(),
-            ids=Numbers(),
-            observer=self.notes,
-            pool=self.pool,
-            locks=PoolLocks(self.pool, Numbers()),
-            tuning=tuning,
-            environment=environment,
-        )
-
-    async def call(self, method: str, params: Any = None, **more: Any) -> Outcome:
-        call = Call(
-            method=method, params=params, id="1", **{"group": "general", "version": 1, "surface": "rpc", **more}
-        )
-        return await self.executor.execute(call)
-
-    async def done(self, method: str, params: Any = None, **more: Any) -> Done:
-        outcome = await self.call(method, params, **more)
-        assert isinstance(outcome, Done), outcome
-        return outcome
-
-    async def value(self, method: str, params: Any = None, **more: Any) -> Any:
-        return msgspec.json.decode((await self.done(method, params, **more)).encoded)
+        super().__init__(self.shop, pool=self.pool, observer=self.notes, tuning=tuning, environment=environment)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,8 @@ import pytest
 import rpcgw as rpc
 from rpcgw.kernel.control import CacheControl
 from rpcgw.kernel.instances import instantiate
-from tests.unit.kernel.cached_world import CachedWorld, Names, Numbers
+from tests.unit.kernel.cached_world import CachedWorld, Names
+from tests.unit.kernel.world import Numbers
 
 
 @rpc.procedure("Farm", groups=["mcp"])

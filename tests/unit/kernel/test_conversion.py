@@ -186,13 +186,11 @@ def test_one_codec_per_type() -> None:
     ("hint", "code", "text"),
     [
         pytest.param(Annotated[str, Field(pattern="(?=a)b")], "constraint", "regex parse error: (?=a)b ^^^ error: look-around, including look-ahead and look-behind, is not supported", id="a pattern with look-around"),
-        pytest.param(print, "type", None, id="no type at all"),
+        pytest.param(print, "type", "<built-in function print> is not a type that rpcgw can describe", id="no type at all"),
     ],
 )  # fmt: skip
-def test_types_that_cannot_be_read(hint: Any, code: str, text: str | None) -> None:
+def test_types_that_cannot_be_read(hint: Any, code: str, text: str) -> None:
     """A type that pydantic refuses becomes a problem in our words."""
     with pytest.raises(TypeFailure) as failure:
         Codec(hint)
-    told = explain_type(failure.value, hint)
-    assert told[0] == code
-    assert text is None or told[1] == text
+    assert explain_type(failure.value, hint)[:2] == (code, text)

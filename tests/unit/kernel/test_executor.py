@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import itertools
 import threading
-import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
-import msgspec
 import pytest
 from annotated_types import Ge
 
@@ -21,32 +18,13 @@ from rpcgw.api.context import Principal
 from rpcgw.kernel.background import Strays
 from rpcgw.kernel.call import Call, Done, Failed, Outcome
 from rpcgw.kernel.deadline import GRACE
-from rpcgw.kernel.executor import Executor, Tuning
-from rpcgw.kernel.exposure import Registration
+from rpcgw.kernel.executor import Tuning
 from rpcgw.kernel.gate import PASSED, Assertion
-from rpcgw.kernel.instances import instantiate
 from rpcgw.kernel.listeners import compile_listeners
-from rpcgw.kernel.lock import PoolLocks
-from rpcgw.kernel.table import compile_methods
 from rpcgw.kernel.threads import Threads
+from tests.unit.kernel.world import Worker
 
 WAIT = 10.0
-
-
-class SystemClock:
-    def now(self) -> float:
-        return time.time()
-
-    def monotonic(self) -> float:
-        return time.monotonic()
-
-
-class Numbers:
-    def __init__(self) -> None:
-        self._numbers = itertools.count(1)
-
-    def token(self) -> str:
-        return f"token-{next(self._numbers)}"
 
 
 @dataclass
@@ -73,8 +51,8 @@ class Notes:
         return [line[0] for line in self.lines]
 
 
-class World:
-    """An executor over compiled procedures, with a pool and locks in memory."""
+class World(Worker):
+    """A worker over any procedures, with a pool and locks in memory."""
 
     def __init__(
         self,
@@ -86,23 +64,14 @@ class World:
         strays: Strays | None = None,
         grace: float = GRACE,
     ) -> None:
-        table, problems = compile_methods([Registration(procedure) for procedure in procedures])
-        assert problems == []
-        instances, problems = instantiate([registration.procedure for registration in table.procedures], [])
-        assert problems == []
         compiled, problems = compile_listeners(listeners or [])
         assert problems == []
         self.notes = Notes()
         self.pool = MemoryPool()
-        self.locks = PoolLocks(self.pool, Numbers())
-        self.executor = Executor(
-            table,
-            instances,
-            clock=SystemClock(),
-            ids=Numbers(),
-            observer=self.notes,
+        super().__init__(
+            *procedures,
             pool=self.pool,
-            locks=self.locks,
+            observer=self.notes,
             listeners=compiled,
             tuning=tuning,
             environment=environment,
@@ -110,22 +79,6 @@ class World:
             strays=strays,
             grace=grace,
         )
-
-    async def call(self, method: str, params: Any = None, **more: Any) -> Outcome:
-        call = Call(
-            method=method, params=params, id="1", **{"group": "general", "version": 1, "surface": "rpc", **more}
-        )
-        return await self.executor.execute(call)
-
-    async def value(self, method: str, params: Any = None, **more: Any) -> Any:
-        outcome = await self.call(method, params, **more)
-        assert isinstance(outcome, Done), outcome
-        return msgspec.json.decode(outcome.encoded)
-
-    async def failure(self, method: str, params: Any = None, **more: Any) -> Failed:
-        outcome = await self.call(method, params, **more)
-        assert isinstance(outcome, Failed), outcome
-        return outcome
 
     async def held(self) -> list[str]:
         return await self.pool.keys("rpc_lock:")
