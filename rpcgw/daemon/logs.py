@@ -55,6 +55,7 @@ def open_logs(gateway: Gateway, stack: ExitStack) -> Logs:
     main = Sink()
     log = Log(settings.logging, main)
     log.install()
+    stack.callback(main.close)
     sinks = [main]
 
     def beside(option: str, path: str | None) -> Log:

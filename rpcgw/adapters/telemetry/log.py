@@ -82,8 +82,11 @@ class Log:
         return self._mask(fields)
 
     def raw(self, line: bytes) -> None:
-        """A line that is ready, with its end: for whoever renders cheaper than this does, and has nothing to mask."""
-        self._sink.write(line)
+        """A line that is ready, with its end: for whoever renders cheaper than this does, and has nothing to mask.
+
+        It is written at the end of this turn of the event loop.
+        """
+        self._sink.write_soon(line)
 
     def now(self) -> str:
         """The time as lines show it."""

@@ -1,11 +1,21 @@
-"""Where log lines go: one `os.write` a line, so that lines of several processes do not mix."""
+"""Where log lines go: whole lines in each `os.write`, so that those of several processes do not mix.
+
+A line is written at once, or together with others of the same turn of the event loop: a system call for each of them
+would cost as much as a tenth of a call.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import os
+from collections import deque
 from collections.abc import Callable
+from select import PIPE_BUF
+from typing import Final
 
 STDERR = 2
+TOGETHER: Final = PIPE_BUF
+"""Bytes of the longest write that a pipe takes in one piece (POSIX, `write`): more lines are not written together."""
 
 
 class Sink:
@@ -20,16 +30,50 @@ class Sink:
         self.lost: Callable[[], None] = _nobody
         self._path = path
         self._descriptor = descriptor if path is None else _open(path)
+        self._waiting: deque[bytes] = deque()
+        self._size = 0
 
     def write(self, line: bytes) -> None:
-        """Write a whole line, its end included."""
+        """Write a whole line, its end included, and before it all that waits."""
+        if self._waiting:
+            self.flush()
+        self._put(line, 1)
+
+    def write_soon(self, line: bytes) -> None:
+        """Write a whole line at the end of this turn of the event loop; at once where none runs."""
+        waiting = self._waiting
+        if waiting and self._size + len(line) > TOGETHER:
+            self.flush()
+        if not waiting:
+            try:
+                asyncio.get_running_loop().call_soon(self.flush)
+            except RuntimeError:
+                self._put(line, 1)
+                return
+            self._size = 0
+        waiting.append(line)
+        self._size += len(line)
+
+    def flush(self) -> None:
+        """Write what waits."""
+        lines = []
+        while self._waiting:  # a thread that logs may do the same
+            try:
+                lines.append(self._waiting.popleft())
+            except IndexError:
+                break
+        if lines:
+            self._put(b"".join(lines), len(lines))
+
+    def _put(self, data: bytes, lines: int) -> None:
         try:
-            written = os.write(self._descriptor, line)
-            while written < len(line):
-                written += os.write(self._descriptor, line[written:])
+            written = os.write(self._descriptor, data)
+            while written < len(data):
+                written += os.write(self._descriptor, data[written:])
         except OSError:
-            self.dropped += 1
-            self.lost()
+            for _ in range(lines):
+                self.dropped += 1
+                self.lost()
 
     def reopen(self) -> None:
         """Follow a file that was moved away: later lines go to a new one of the old name. Nothing where it is stderr.
@@ -37,12 +81,14 @@ class Sink:
         Raises `OSError` where it cannot be opened; the old file then stays.
         """
         if self._path is not None:
+            self.flush()
             fresh = _open(self._path)
             os.dup2(fresh, self._descriptor, inheritable=False)
             os.close(fresh)
 
     def close(self) -> None:
-        """Close the file; a descriptor that was given stays open."""
+        """Write what waits, and close the file; a descriptor that was given stays open."""
+        self.flush()
         if self._path is not None and self._descriptor >= 0:
             os.close(self._descriptor)
             self._descriptor = -1

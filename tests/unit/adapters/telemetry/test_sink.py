@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import subprocess
 import sys
 from pathlib import Path
 
-from rpcgw.adapters.telemetry.sink import Sink
+import pytest
+
+from rpcgw.adapters.telemetry.sink import TOGETHER, Sink
 
 
 def test_lines_of_several_processes_do_not_mix(tmp_path: Path) -> None:
@@ -68,3 +71,55 @@ def test_reopen_leaves_a_given_descriptor_alone(tmp_path: Path) -> None:
     sink.write(b"line\n")
     assert (tmp_path / "log").read_bytes() == b"line\n"
     os.close(descriptor)
+
+
+async def test_lines_of_one_turn_of_the_loop_are_written_together() -> None:
+    """They wait for its end, in their order; one that is written at once takes those before it along."""
+    reading, writing = os.pipe()
+    os.set_blocking(reading, False)
+    sink = Sink(descriptor=writing)
+    sink.write_soon(b"1\n")
+    sink.write_soon(b"2\n")
+    with pytest.raises(BlockingIOError):
+        os.read(reading, 100)
+    await asyncio.sleep(0)
+    assert os.read(reading, 100) == b"1\n2\n"
+    sink.write_soon(b"3\n")
+    sink.write(b"4\n")
+    assert os.read(reading, 100) == b"3\n4\n"
+    os.close(reading)
+    os.close(writing)
+
+
+async def test_no_more_is_written_together_than_a_pipe_takes_in_one_piece() -> None:
+    """Lines of several processes do not mix in a pipe either."""
+    reading, writing = os.pipe()
+    sink = Sink(descriptor=writing)
+    line = b"x" * (TOGETHER // 2) + b"\n"
+    sink.write_soon(line)
+    sink.write_soon(line)
+    assert os.read(reading, 2 * TOGETHER) == line
+    sink.close()
+    assert os.read(reading, 2 * TOGETHER) == line
+    os.close(reading)
+    os.close(writing)
+
+
+def test_without_an_event_loop_nothing_waits(tmp_path: Path) -> None:
+    """A command's lines are out when it goes on."""
+    sink = Sink(str(tmp_path / "log"))
+    sink.write_soon(b"line\n")
+    assert (tmp_path / "log").read_bytes() == b"line\n"
+    sink.close()
+
+
+async def test_lines_that_wait_when_a_reader_leaves_are_counted() -> None:
+    """Each of them."""
+    reading, writing = os.pipe()
+    sink = Sink(descriptor=writing)
+    sink.write_soon(b"1\n")
+    sink.write_soon(b"2\n")
+    os.close(reading)
+    sink.flush()
+    assert sink.dropped == 2
+    os.close(writing)
