@@ -114,7 +114,11 @@ conformance: setup ## run the official MCP conformance suite, against a daemon o
 
 .PHONY: bench
 bench: $(VENV_OK) $(CLIENTS_OK) ## measure the daemon side by side with its peers
-	@.venv/bin/python bench/run.py $(ARGS)
+	@.venv/bin/python -m bench --write $(ARGS)
+
+.PHONY: bench-short
+bench-short: $(VENV_OK) ## see in less than a minute that no call has become much dearer
+	@.venv/bin/python -m bench --short --assert $(ARGS)
 
 .PHONY: reference
 reference: $(VENV_OK) ## write docs/reference from the code

@@ -1,105 +1,145 @@
-"""Servers under test: each in a process of its own, pinned to one core, its CPU time read from the kernel."""
+"""Servers under test: each in a process of its own, pinned to one core, in a folder of its own."""
 
 from __future__ import annotations
 
+import json
 import os
+import shutil
 import socket
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-CLIENTS = ROOT / ".cache" / "clients"
-PEERS = ROOT / "bench" / "peers"
-TICKS = os.sysconf("SC_CLK_TCK")
+from bench.machine import CORES, ROOT
+
+START = 120.0
+STOP = 30.0
+_BEAT = 0.002
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A server that runs; `elsewhere` is the port of a second one that shares its state, where there is one."""
+
+    port: int
+    pid: int
+    folder: Path
+    began: float
+    elsewhere: int = 0
+
+    def worker(self) -> int:
+        """The process that serves: what the daemon's log names, else the one that was started."""
+        for line in (self.folder / "log").read_text("utf-8", "replace").splitlines():
+            if '"worker.ready"' in line:
+                return int(json.loads(line)["worker"])
+        return self.pid
+
+
+Start = Callable[[], AbstractContextManager[Running]]
 
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """How a server is started; `{port}` stands for its port."""
+    """A server by name. `missing` says why it cannot be measured here; nothing where it can."""
 
     name: str
+    start: Start
+    missing: Callable[[], str] = field(default=lambda: "")
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A command line, `{port}` and `{folder}` filled in, and the files that it finds in its folder."""
+
     command: tuple[str, ...]
+    files: Mapping[str, str] = field(default_factory=dict)
+    environment: Mapping[str, str] = field(default_factory=dict)
+    cores: frozenset[int] = frozenset({CORES.server})
 
-    @property
-    def present(self) -> bool:
-        """Whether its interpreter is installed here."""
-        return Path(self.command[0]).exists()
-
-
-def peer(name: str, script: str, python: Path) -> Server:
-    """A server by one of the scripts in `bench/peers`."""
-    return Server(name, (str(python), str(PEERS / script), "{port}"))
+    def missing(self) -> str:
+        """What to do to have its interpreter; nothing where it is there."""
+        return "" if shutil.which(self.command[0]) else "not installed: make bench fetches it"
 
 
-def rpcgw(name: str = "rpcgw", config: str = "gateway.yaml.example") -> Server:
-    """The daemon as it is shipped, one worker."""
-    command = ("-m", "rpcgw", "serve", "-c", str(ROOT / config), "--bind", "127.0.0.1:{port}", "--workers", "1")
-    return Server(name, (sys.executable, *command))
+def server(name: str, program: Program) -> Server:
+    """A server that is one program."""
+    return Server(name, lambda: running(program), program.missing)
+
+
+def peer(name: str, script: str, python: Path, *arguments: str) -> Server:
+    """A server by one of the scripts in bench/peers, with a Python of its own."""
+    return server(name, Program((str(python), str(ROOT / "bench" / "peers" / script), "{port}", *arguments)))
+
+
+def daemon(config: str = "{folder}/gateway.yaml", *, workers: int = 1, **how: object) -> Program:
+    """The daemon on a configuration; `how` are the fields of a Program."""
+    command = (sys.executable, "-m", "rpcgw", "serve", "-c", config, "--bind", "127.0.0.1:{port}")
+    return Program((*command, "--workers", str(workers)), **how)  # type: ignore[arg-type]  # as the docstring says
 
 
 @contextmanager
-def running(server: Server, core: int) -> Iterator[tuple[int, int]]:
-    """Start a server on one core; gives its port and process id once it accepts connections."""
-    port = _free_port()
-    command = [part.replace("{port}", str(port)) for part in server.command]
-    with tempfile.TemporaryDirectory(prefix="bench-") as folder, Path(folder, "log").open("wb") as log:
-        process = subprocess.Popen(
-            ["taskset", "-c", str(core), *command],
-            stdout=log,
-            stderr=log,
-            cwd=ROOT,
-            env={**os.environ, "STATE_DIRECTORY": str(Path(folder, "state"))},
-        )
+def running(program: Program, *, elsewhere: int = 0) -> Iterator[Running]:
+    """Start a program and wait until it accepts connections; it is ended with the block."""
+    port = free_port()
+    with tempfile.TemporaryDirectory(prefix="bench-") as name:
+        folder = Path(name)
+        for path, text in program.files.items():
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            (folder / path).write_text(text, "utf-8")
+        command = [part.replace("{port}", str(port)).replace("{folder}", name) for part in program.command]
+        began = time.perf_counter()
+        with (folder / "log").open("wb") as log:
+            process = subprocess.Popen(
+                command,
+                stdout=log,
+                stderr=log,
+                cwd=folder,
+                env={**os.environ, "PYTHONPATH": str(ROOT), "STATE_DIRECTORY": f"{name}/state", **program.environment},
+                preexec_fn=lambda: os.sched_setaffinity(0, program.cores),  # noqa: PLW1509 -- there are no threads here
+            )
         try:
-            _wait_for(port, process, Path(folder, "log"))
-            yield port, process.pid
+            wait_for(port, process, folder / "log")
+            yield Running(port, process.pid, folder, began, elsewhere)
         finally:
-            process.terminate()
-            try:
-                process.wait(15)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
+            end(process)
 
 
-def cpu_seconds(pid: int) -> float:
-    """User and system time of a process and all that descend from it, in seconds."""
-    total = 0.0
-    todo = [pid]
-    while todo:
-        current = todo.pop()
-        try:
-            fields = Path(f"/proc/{current}/stat").read_text().rpartition(")")[2].split()
-            children = Path(f"/proc/{current}/task/{current}/children").read_text().split()
-        except OSError:
-            continue
-        total += (int(fields[11]) + int(fields[12])) / TICKS
-        todo += map(int, children)
-    return total
+def end(process: subprocess.Popen[bytes]) -> None:
+    """End a process of ours."""
+    process.terminate()
+    try:
+        process.wait(STOP)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """A port that nobody listens on now."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
         return port
 
 
-def _wait_for(port: int, process: subprocess.Popen[bytes], log: Path) -> None:
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
-        if process.poll() is not None:
-            break
+class DoesNotServeError(Exception):
+    """A server ended, or accepts no connection."""
+
+
+def wait_for(port: int, process: subprocess.Popen[bytes], log: Path) -> None:
+    """Wait until somebody listens on a port."""
+    deadline = time.monotonic() + START
+    while time.monotonic() < deadline and process.poll() is None:
         try:
             socket.create_connection(("127.0.0.1", port), timeout=1).close()
         except OSError:
-            time.sleep(0.05)
+            time.sleep(_BEAT)
         else:
             return
-    raise SystemExit(f"{' '.join(map(str, process.args))} does not serve:\n{log.read_text()[-2000:]}")  # type: ignore[arg-type]  # a list of str
+    told = log.read_text("utf-8", "replace")[-2000:]
+    raise DoesNotServeError(f"{process.args!r} does not serve:\n{told}")

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from joserfc.jwk import OctKey
 
-from bench.servers import cpu_seconds
+from bench.measuring import spent
 from tests.support.authorization import CLIENT_ID, CLIENT_SECRET, AuthorizationServer, authorization_server, new_key
 from tests.support.clients import AUTHORIZING, OfficialClient, authorized
 from tests.support.daemon import BIND, Daemon, daemon, wait_until
@@ -565,10 +565,10 @@ def calls_with(served: Daemon, connection: HTTPConnection, token: str, count: in
     }
 
     def run() -> float:
-        before = cpu_seconds(served.pid)
+        before = spent(served.pid)
         for _ in range(count):
             answer = exchange(connection, "POST", "/mcp", body, fields)
             assert answer.status == 200
-        return cpu_seconds(served.pid) - before
+        return spent(served.pid) - before
 
     return run

@@ -1,0 +1,189 @@
+"""One run of one server, and the order of runs: the floor between every two others."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
+
+from bench.asking import ask
+from bench.calls import Call, WrongAnswerError
+from bench.loads import Driver
+from bench.servers import DoesNotServeError, Running, Server
+from rpcgw.cli.load.processes import cpu_seconds, resident, tree
+from rpcgw.cli.load.wire import Answered
+
+MIB = 1 << 20
+_LEAST_WARM = 0.5
+
+
+def _no_headers(_: Running) -> Mapping[str, str]:
+    return {}
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A server, what it is asked, over how many connections, and how it is prepared: what that returns are headers."""
+
+    name: str
+    server: Server
+    call: Call
+    connections: int = 16
+    prepare: Callable[[Running], Mapping[str, str]] = _no_headers
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One run: requests a second, CPU microseconds a request, latencies in milliseconds, memory in MiB."""
+
+    rps: float
+    cpu: float
+    p50: float
+    p99: float
+    idle: float
+    after: float
+
+    def of(self, metric: str) -> float:
+        """The figure of a name."""
+        return float(getattr(self, metric))
+
+
+def spent(pid: int) -> float:
+    """The processor time of a process and all that descend from it, in seconds."""
+    return cpu_seconds(tree(pid))
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A figure, and those of the floor right before and after it."""
+
+    figure: Figure
+    floors: tuple[Figure, Figure]
+
+    def ratio(self, metric: str) -> float:
+        """The figure over the mean of the floor's around it."""
+        around = statistics.mean(floor.of(metric) for floor in self.floors)
+        return self.figure.of(metric) / around
+
+
+@dataclass(slots=True)
+class Runs:
+    """What came of a case: its runs, or why there are none."""
+
+    runs: list[Run] = field(default_factory=list)
+    failed: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How often, how long, and by which load generator. `keep` leaves the servers running between their runs."""
+
+    rounds: int
+    seconds: float
+    driver: Driver
+    keep: bool = False
+    tell: Callable[[str], None] = print
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """A case whose server runs and has answered rightly."""
+
+    case: Case
+    running: Running
+    call: Call
+    answer: Answered
+    idle: float
+
+    def run(self, plan: Plan, seconds: float) -> Figure:
+        """Load it."""
+        asked, connections = self.call.asked, self.case.connections
+        before = spent(self.running.pid)
+        sample = plan.driver(self.running.port, asked, self.answer, connections, seconds)
+        cpu = spent(self.running.pid) - before
+        return Figure(
+            rps=sample.answers / sample.seconds,
+            cpu=cpu / sample.answers * 1e6,
+            p50=sample.p50,
+            p99=sample.p99,
+            idle=self.idle,
+            after=resident(self.running.worker()) / MIB,
+        )
+
+
+@contextmanager
+def ready(case: Case, plan: Plan) -> Iterator[Ready]:
+    """Start a case's server, see that it answers rightly, and warm it up."""
+    with case.server.start() as running:
+        call = case.call.sent_with(case.prepare(running))
+        answer = ask(running.port, call.asked)
+        call.check(answer)
+        made = Ready(case, running, call, answer, resident(running.worker()) / MIB)
+        plan.driver(running.port, call.asked, answer, case.connections, max(_LEAST_WARM, plan.seconds / 4))
+        yield made
+
+
+def compare(floor: Case, cases: Sequence[Case], plan: Plan) -> dict[str, Runs]:
+    """Floor, case, floor, case, floor ...; the direction alternates from round to round."""
+    found = {case.name: Runs() for case in cases}
+    with ExitStack() as kept:
+        base = kept.enter_context(ready(floor, plan))
+        opened = {case.name: _opened(kept, case, plan, found[case.name]) for case in cases} if plan.keep else {}
+        for number in range(plan.rounds):
+            before = base.run(plan, plan.seconds)
+            for case in cases if number % 2 == 0 else reversed(cases):
+                runs = found[case.name]
+                if runs.failed:
+                    continue
+                figure = _measured(case, opened.get(case.name), plan, runs)
+                if figure is None:
+                    continue
+                after = base.run(plan, plan.seconds)
+                runs.runs.append(Run(figure, (before, after)))
+                plan.tell(
+                    f"  {case.name}: {figure.rps:.0f}/s, {figure.cpu:.1f} us, {runs.runs[-1].ratio('cpu'):.2f} x floor"
+                )
+                before = after
+    return found
+
+
+def by_connections(floor: Case, cases: Sequence[Case], plan: Plan) -> dict[str, Runs]:
+    """Compare cases, each with a floor that has as many connections; in the order of the cases."""
+    found: dict[str, Runs] = {}
+    for count in sorted({case.connections for case in cases}):
+        plan.tell(f"{count} connections")
+        here = [case for case in cases if case.connections == count]
+        present = [case for case in here if not case.server.missing()]
+        found |= {case.name: Runs(failed=case.server.missing()) for case in here}
+        found |= compare(replace(floor, connections=count), present, plan) if present else {}
+    return {case.name: found[case.name] for case in cases}
+
+
+NO_FIGURE = (WrongAnswerError, DoesNotServeError, OSError, KeyError, ValueError, TypeError)
+"""What a server that does not serve, or not rightly, ends in: it gets no figure, and the others go on."""
+
+
+def _opened(kept: ExitStack, case: Case, plan: Plan, runs: Runs) -> Ready | None:
+    try:
+        return kept.enter_context(ready(case, plan))
+    except NO_FIGURE as error:
+        _note(case, plan, runs, error)
+        return None
+
+
+def _measured(case: Case, opened: Ready | None, plan: Plan, runs: Runs) -> Figure | None:
+    try:
+        if opened is not None:
+            return opened.run(plan, plan.seconds)
+        with ready(case, plan) as made:
+            return made.run(plan, plan.seconds)
+    except NO_FIGURE as error:
+        _note(case, plan, runs, error)
+        return None
+
+
+def _note(case: Case, plan: Plan, runs: Runs, error: Exception) -> None:
+    runs.failed = f"{type(error).__name__}: {error}"
+    runs.runs.clear()
+    plan.tell(f"  {case.name}: no figure: {runs.failed}")
