@@ -77,6 +77,7 @@ _HOMES = {
     ),
     "rpcgw.api.plugin": ("Environment", "Plugin"),
     "rpcgw.api.rules": ("Rule",),
+    "rpcgw.api.switch": ("MethodSwitch",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
@@ -150,6 +151,7 @@ if TYPE_CHECKING:
     from rpcgw.api.plugin import Environment as Environment
     from rpcgw.api.plugin import Plugin as Plugin
     from rpcgw.api.rules import Rule as Rule
+    from rpcgw.api.switch import MethodSwitch as MethodSwitch
 
 
 def __getattr__(name: str) -> Any:

@@ -22,9 +22,9 @@ class Plugin:
     Args:
         procedures: Classes marked with `@rpc.procedure`, or instances of such classes.
         lifespan: An async context manager function, entered once in each worker before it serves. It may take
-            `settings` (an instance of the type named below), `environment` (`rpc.Environment`) and `cache`
-            (`rpc.ResultCache`); what it yields fills the procedures' constructor parameters, by type: one value, or a
-            tuple or list of values.
+            `settings` (an instance of the type named below), `environment` (`rpc.Environment`), `cache`
+            (`rpc.ResultCache`) and `switch` (`rpc.MethodSwitch`); what it yields fills the procedures' constructor
+            parameters, by type: one value, or a tuple or list of values.
         settings: A type (dataclass, TypedDict or pydantic model) that `plugins.config.<name>` must satisfy.
         listeners: Functions marked with `@rpc.listens`.
         converters: `rpc.Converter` values, and functions marked with `@rpc.resolver`.

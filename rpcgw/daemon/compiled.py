@@ -22,14 +22,22 @@ from rpcgw.exchange import Entrance, Traffic, untold
 _BOUNDS = Bounds()
 
 
+def nothing(*_: object) -> None:
+    """A hook without effect."""
+
+
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """Which worker this is: `number` counts from 0; `addresses` are what its sockets are bound to, real ports."""
+    """Which worker this is: `number` counts from 0; `addresses` are what its sockets are bound to, real ports.
+
+    `announce` has all workers of the daemon look what is switched off.
+    """
 
     generation: int
     number: int
     workers: int
     addresses: tuple[str, ...]
+    announce: Callable[[], None] = nothing
 
 
 async def no_parts() -> Sequence[Part]:
@@ -37,18 +45,15 @@ async def no_parts() -> Sequence[Part]:
     return ()
 
 
-def nothing(*_: object) -> None:
-    """A hook without effect."""
-
-
 @dataclass(frozen=True, slots=True)
 class Running:
     """A worker's gateway, open for calls.
 
     `traffic` is told of each answer. `draining` is called when the worker begins to drain (end streams with their
-    closing answer), with what the tools of those are that serve from now on, if anybody does; `reopen` when log files
-    were moved away; `reloaded` once the worker is ready and after each reload: whether the last one succeeded, and
-    since when the generation serves that does (seconds since the epoch). `bounds` and `tls` are the door's.
+    closing answer), with what the tools of those are that serve from now on, if anybody does; `switched` when methods
+    may have been turned on or off; `reopen` when log files were moved away; `reloaded` once the worker is ready and
+    after each reload: whether the last one succeeded, and since when the generation serves that does (seconds since the
+    epoch). `bounds` and `tls` are the door's.
     """
 
     entrances: Sequence[Entrance]
@@ -57,6 +62,7 @@ class Running:
     traffic: Traffic = untold
     scrape: Scrape | None = None
     draining: Callable[[Mapping[str, str] | None], None] = nothing
+    switched: Callable[[], None] = nothing
     reopen: Callable[[], None] = nothing
     reloaded: Callable[[bool, float], None] = nothing
     bounds: Bounds = _BOUNDS

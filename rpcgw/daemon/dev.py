@@ -162,7 +162,9 @@ class Dev:
 
     async def _fit(self) -> bool:
         """Compile what is on disk now in a process of its own; problems are printed."""
-        trial = Generation(self._options, on_ready=_ignore, on_worn=_ignore, on_gone=_ignore, on_lost=_ignore)
+        trial = Generation(
+            self._options, on_ready=_ignore, on_worn=_ignore, on_gone=_ignore, on_lost=_ignore, on_switched=_ignore
+        )
         try:
             await trial.compile()
         except Refused as refused:

@@ -43,9 +43,10 @@ class Refused(Exception):
 class Generation:
     """Compile, fork, retire.
 
-    What happens is told to `on_ready`, `on_worn` and `on_gone` (a worker), and to `on_lost` (the template; `lost` says
-    whether nothing has taken its place). `slots` are those that ever had a worker; `awaited` those whose next worker is
-    put off. `standbys` are processes that hold the same as the template, and take its place one after the other.
+    What happens is told to `on_ready`, `on_worn` and `on_gone` (a worker), to `on_lost` (the template; `lost` says
+    whether nothing has taken its place), and to `on_switched` (a worker has turned methods on or off). `slots` are
+    those that ever had a worker; `awaited` those whose next worker is put off. `standbys` are processes that hold the
+    same as the template, and take its place one after the other.
     """
 
     def __init__(
@@ -56,6 +57,7 @@ class Generation:
         on_worn: Callable[[Generation, Member], None],
         on_gone: Callable[[Generation, Member, int | None], None],
         on_lost: Callable[[Generation, int | None], None],
+        on_switched: Callable[[], None],
     ) -> None:
         self.options = options
         self.number = options.generation
@@ -72,6 +74,7 @@ class Generation:
         self._on_worn = on_worn
         self._on_gone = on_gone
         self._on_lost = on_lost
+        self._on_switched = on_switched
         self._problems: list[Problem] = []
         self._compiled: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         self._backoff: dict[int, Backoff] = {}
@@ -310,6 +313,8 @@ class Generation:
             case "worn" if not member.worn:
                 member.worn = True
                 self._on_worn(self, member)
+            case "switched":
+                self._on_switched()
             case _:
                 member.keep(message)
 

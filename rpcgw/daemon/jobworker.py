@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, closing
 from functools import partial
 
 import uvloop
@@ -19,11 +19,13 @@ from rpcgw.daemon.authorities import open_authorities
 from rpcgw.daemon.jobs import open_webhooks, opened
 from rpcgw.daemon.notify import Notifier
 from rpcgw.daemon.rates import open_rates
+from rpcgw.daemon.revocations import open_shared
 from rpcgw.daemon.runtime import HOST_CLOCK, Runtime, open_runtime
+from rpcgw.daemon.switched import SWITCHES, SwitchFile, Switching
 from rpcgw.daemon.telemetry import job_telemetry
 from rpcgw.endpoints import jobs
 from rpcgw.gateway.model import Gateway
-from rpcgw.kernel.ports import JobQueue, StoreError
+from rpcgw.kernel.ports import Delivery, Handled, JobQueue, StoreError
 
 OK = 0
 CUT = 1
@@ -52,7 +54,15 @@ async def _consume(gateway: Gateway, transport: Transport) -> int:
         report = told.observer.event
         loop.add_signal_handler(signal.SIGUSR1, told.logs.reopen)
         rates = await stack.enter_async_context(open_rates(gateway, HOST_CLOCK, told.observer))
-        opening = open_runtime(gateway, told.observer, exhausted=_end, tracer=told.tracer, rates=rates)
+        switched = stack.enter_context(closing(open_shared(settings, SWITCHES)))
+        opening = open_runtime(
+            gateway,
+            told.observer,
+            exhausted=_end,
+            tracer=told.tracer,
+            rates=rates,
+            switching=Switching(SwitchFile(settings.state_dir), switched),
+        )
         runtime = await stack.enter_async_context(opening)
         authorities = await stack.enter_async_context(open_authorities(runtime))
         webhooks = await stack.enter_async_context(open_webhooks(runtime))
@@ -94,7 +104,9 @@ async def _until_stopped(
     """Consume to the end, or as long after `stopping` as the grace lasts."""
     settings = runtime.gateway.settings
     grace = settings.server.timeouts.grace
-    work = asyncio.ensure_future(queue.consume(partial(jobs.handle, services), settings.jobs.concurrency, stopping))
+    work = asyncio.ensure_future(
+        queue.consume(partial(_handle, runtime, services), settings.jobs.concurrency, stopping)
+    )
     stop = asyncio.ensure_future(stopping.wait())
     await asyncio.wait({work, stop}, return_when=asyncio.FIRST_COMPLETED)
     stop.cancel()
@@ -108,6 +120,12 @@ async def _until_stopped(
     work.cancel()
     await asyncio.wait({work})
     return CUT
+
+
+async def _handle(runtime: Runtime, services: jobs.Services, delivery: Delivery) -> Handled:
+    """Run a job, unless its method was turned off meanwhile."""
+    runtime.switches.settle()
+    return await jobs.handle(services, delivery)
 
 
 def _groups(gateway: Gateway) -> dict[str, jobs.Served]:

@@ -10,6 +10,10 @@ import os
 import time
 from pathlib import Path
 
+from rpcgw.api.errors import ConfigError
+from rpcgw.api.problems import Place, Problem
+from rpcgw.config.settings import Settings
+
 REVOCATIONS = "run/revocations"
 """Where the file lies in the state directory."""
 
@@ -40,6 +44,21 @@ class SharedRevocations:
         """Unmap the file."""
         self._cell.release()
         self._map.close()
+
+
+def open_shared(settings: Settings, name: str) -> SharedRevocations:
+    """The number of this name in the state directory.
+
+    Raises:
+        ConfigError: Nothing can be kept there.
+    """
+    try:
+        return SharedRevocations(Path(settings.state_dir, name))
+    except OSError as error:
+        place = settings.places.get("state_dir", Place(settings.source))
+        text = f"nothing can be kept in the state directory {settings.state_dir}: {error.strerror}"
+        hint = "make it a directory that this user may write to and that has room, or name another with state_dir"
+        raise ConfigError([Problem(place, "state-dir", text, hint)]) from error
 
 
 _SIZE = 8

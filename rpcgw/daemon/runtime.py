@@ -6,6 +6,7 @@ import inspect
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from rpcgw.adapters.stores import open_pool
@@ -13,9 +14,11 @@ from rpcgw.api.cache import ResultCache
 from rpcgw.api.errors import ConfigError
 from rpcgw.api.plugin import Environment
 from rpcgw.api.problems import Problem
+from rpcgw.api.switch import MethodSwitch
 from rpcgw.config.settings import PoolSettings
 from rpcgw.daemon.identities import open_identities
 from rpcgw.daemon.ports import HostClock, RandomIds
+from rpcgw.daemon.switched import Switching
 from rpcgw.gateway.model import Gateway, PluginRuntime
 from rpcgw.kernel.background import Strays
 from rpcgw.kernel.control import CacheControl
@@ -26,6 +29,7 @@ from rpcgw.kernel.lock import PoolLocks
 from rpcgw.kernel.ports import Clock, Ids, Observer, Pool, Tracer
 from rpcgw.kernel.rates import Rates
 from rpcgw.kernel.substitution import Find
+from rpcgw.kernel.switches import EVERYTHING, Offered
 from rpcgw.kernel.threads import Threads, nobody
 
 HOST_CLOCK = HostClock()
@@ -48,6 +52,7 @@ class Runtime:
     processors: Mapping[int, Any] = field(default_factory=dict)
     rates: Rates | None = None
     tracer: Tracer | None = None
+    switches: Offered = EVERYTHING
 
 
 @asynccontextmanager
@@ -60,6 +65,7 @@ async def open_runtime(
     clock: Clock = HOST_CLOCK,
     opener: Callable[[PoolSettings, str], Pool] = open_pool,
     rates: Rates | None = None,
+    switching: Switching | None = None,
 ) -> AsyncIterator[Runtime]:
     """Open everything that calls need; close it in the opposite order.
 
@@ -71,6 +77,7 @@ async def open_runtime(
         clock: The time that calls, caches and sessions go by.
         opener: Makes a pool of its settings and the state directory.
         rates: Who counts how often things happen; None where nothing is limited.
+        switching: How this process shares with others what is switched off; None where it is alone.
 
     Raises:
         ConfigError: A procedure cannot be made of what its plugin provides.
@@ -84,7 +91,8 @@ async def open_runtime(
             pools[name] = opener(pool_settings, settings.state_dir)
             stack.push_async_callback(pools[name].close)
         cache = CacheControl(ids, observer)
-        made = await _made(gateway, stack, cache)
+        switches = (switching or Switching()).opened(gateway, observer)
+        made = await _made(gateway, stack, cache, switches)
         pool = pools[settings.cache.pool]
         identities = await stack.enter_async_context(open_identities(settings, clock))
         executor = Executor(
@@ -108,9 +116,11 @@ async def open_runtime(
             identities=identities,
         )
         stack.push_async_callback(executor.close)
+        for group in gateway.table.groups:
+            switches.follow(group, partial(executor.offer, group))
         await cache.open(executor)
         stack.push_async_callback(cache.close)
-        yield Runtime(gateway, executor, pool, pools, clock, ids, observer, made.processors, rates, tracer)
+        yield Runtime(gateway, executor, pool, pools, clock, ids, observer, made.processors, rates, tracer, switches)
 
 
 @dataclass(slots=True)
@@ -122,13 +132,13 @@ class _Made:
     processors: dict[int, object] = field(default_factory=dict)
 
 
-async def _made(gateway: Gateway, stack: AsyncExitStack, cache: ResultCache) -> _Made:
+async def _made(gateway: Gateway, stack: AsyncExitStack, cache: ResultCache, switches: MethodSwitch) -> _Made:
     made = _Made()
-    house: House = {ResultCache: cache}
+    house: House = {ResultCache: cache, MethodSwitch: switches}
     problems: list[Problem] = []
     used = {part.find for part in gateway.table.resolving}
     for plugin in gateway.running:
-        provided = provided_values(await _provided(plugin, gateway, stack, cache))
+        provided = provided_values(await _provided(plugin, gateway, stack, cache, switches))
         instances, wrong = instantiate(plugin.procedures, provided, house)
         resolvers, unfilled = bind_resolvers(
             [part for part in plugin.converters if callable(part) and part in used], provided, house
@@ -152,7 +162,9 @@ def _class_of(procedure: object) -> type:
     return procedure if isinstance(procedure, type) else type(procedure)
 
 
-async def _provided(plugin: PluginRuntime, gateway: Gateway, stack: AsyncExitStack, cache: ResultCache) -> object:
+async def _provided(
+    plugin: PluginRuntime, gateway: Gateway, stack: AsyncExitStack, cache: ResultCache, switches: MethodSwitch
+) -> object:
     if plugin.lifespan is None:
         return None
     settings = gateway.settings
@@ -160,6 +172,7 @@ async def _provided(plugin: PluginRuntime, gateway: Gateway, stack: AsyncExitSta
         "settings": plugin.settings,
         "environment": Environment(settings.environment, settings.state_dir, plugin.name),
         "cache": cache,
+        "switch": switches,
     }
     return await stack.enter_async_context(plugin.lifespan(**_taken(plugin.lifespan, offered)))
 

@@ -124,6 +124,11 @@ class Supervisor:
         for generation in self._generations:
             generation.tell({"do": "reopen"})
 
+    def _switched(self) -> None:
+        """A worker turned methods on or off: all others look."""
+        for generation in self._generations:
+            generation.tell({"do": "switched"})
+
     def _spawn(self, work: Coroutine[None, None, None]) -> asyncio.Task[None]:
         task = asyncio.create_task(work)
         self._tasks.add(task)
@@ -173,6 +178,7 @@ class Supervisor:
             on_worn=self._crew.worn,
             on_gone=self._crew.gone,
             on_lost=self._template_lost,
+            on_switched=self._switched,
         )
         self._generations.append(generation)
         began = time.monotonic()

@@ -8,14 +8,13 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, field, replace
 from functools import partial
-from pathlib import Path
 
 from rpcgw.adapters.http.bounds import Bounds, most_connections
 from rpcgw.adapters.pages.files import pages
 from rpcgw.adapters.stores.usage import UsageLog
 from rpcgw.adapters.telemetry.log import Log
 from rpcgw.api.errors import ConfigError
-from rpcgw.api.problems import Place, Problem
+from rpcgw.api.problems import Problem
 from rpcgw.daemon.active import ActiveSessions
 from rpcgw.daemon.authorities import NOBODY, Authorities, open_authorities
 from rpcgw.daemon.certificates import load_tls
@@ -27,9 +26,10 @@ from rpcgw.daemon.options import Needs, Options
 from rpcgw.daemon.pages import open_usage, site_entrances
 from rpcgw.daemon.rates import Limits, open_rates, preload
 from rpcgw.daemon.readiness import Readiness
-from rpcgw.daemon.revocations import REVOCATIONS, SharedRevocations
+from rpcgw.daemon.revocations import REVOCATIONS, open_shared
 from rpcgw.daemon.runtime import HOST_CLOCK, Runtime, open_runtime
 from rpcgw.daemon.scraping import scrapers
+from rpcgw.daemon.switched import SWITCHES, SwitchFile, Switching
 from rpcgw.daemon.telemetry import WorkerTelemetry, metrics_directory, preload_tracing, worker_telemetry
 from rpcgw.daemon.watched import watched_in_development, watched_in_production
 from rpcgw.endpoints import console, documents, mcp, plugin_pages, postman, protected_resource, rpc
@@ -120,17 +120,31 @@ class Generation:
             ConfigError: Something cannot be opened that the operator or a plugin's author has to mend.
         """
         gateway = self.gateway
-        with closing(_revocations(gateway)) as revocations, worker_telemetry(gateway, slot) as told:
+        with (
+            closing(open_shared(gateway.settings, REVOCATIONS)) as revocations,
+            closing(open_shared(gateway.settings, SWITCHES)) as switched,
+            worker_telemetry(gateway, slot) as told,
+        ):
+            switching = Switching(SwitchFile(gateway.settings.state_dir), switched, slot.announce)
             _log_plugins(gateway, slot, told.logs.main)
             async with (
                 open_rates(gateway, HOST_CLOCK, told.observer) as rates,
-                open_runtime(gateway, told.observer, exhausted=_end_worker, tracer=told.tracer, rates=rates) as runtime,
+                open_runtime(
+                    gateway,
+                    told.observer,
+                    exhausted=_end_worker,
+                    tracer=told.tracer,
+                    rates=rates,
+                    switching=switching,
+                ) as runtime,
                 open_deferral(runtime) as deferral,
                 open_usage(gateway, runtime.clock, told.observer) as usage,
                 open_authorities(runtime) as authorities,
             ):
                 readiness = Readiness(gateway, slot.generation, runtime.pools, runtime.clock)
                 subscriptions = Subscriptions(toolsets(gateway.mcp, gateway.wording))
+                for group in {route.endpoint.group for route in gateway.mcp}:
+                    runtime.switches.follow(group, partial(_told, subscriptions, group))
                 equipment = Equipment(deferral, usage, authorities, subscriptions)
                 yield Running(
                     entrances=entrances(runtime, revocations, equipment),
@@ -139,11 +153,16 @@ class Generation:
                     traffic=told.traffic,
                     scrape=_active_sessions(runtime).beside(_guarded(told.scrape, runtime)),
                     draining=subscriptions.end,
+                    switched=runtime.switches.settle,
                     reopen=told.logs.reopen,
                     reloaded=partial(_reloaded, told, readiness),
                     bounds=_bounds(gateway),
                     tls=self.tls,
                 )
+
+
+def _told(subscriptions: Subscriptions, group: str, _: frozenset[str]) -> None:
+    subscriptions.changed(group)
 
 
 def _guarded(scrape: Scrape | None, runtime: Runtime) -> Scrape | None:
@@ -165,17 +184,6 @@ def _bounds(gateway: Gateway) -> Bounds:
     timeouts, possible = server.timeouts, most_connections()
     most = possible if server.max_connections is None else min(server.max_connections, possible)
     return Bounds(timeouts.keep_alive, timeouts.head, timeouts.body, most)
-
-
-def _revocations(gateway: Gateway) -> SharedRevocations:
-    settings = gateway.settings
-    try:
-        return SharedRevocations(Path(settings.state_dir, REVOCATIONS))
-    except OSError as error:
-        place = settings.places.get("state_dir", Place(settings.source))
-        text = f"nothing can be kept in the state directory {settings.state_dir}: {error.strerror}"
-        hint = "make it a directory that this user may write to and that has room, or name another with state_dir"
-        raise ConfigError([Problem(place, "state-dir", text, hint)]) from error
 
 
 def _log_plugins(gateway: Gateway, slot: Slot, log: Log) -> None:
@@ -219,7 +227,13 @@ def entrances(runtime: Runtime, revocations: Revocations, equipment: Equipment) 
     gateway, tracer = equipment.authorities.bound(runtime.gateway), runtime.tracer
     sessions = Sessions(runtime.pool, runtime.clock, runtime.ids, runtime.observer, revocations)
     for_rpc = rpc.Services(
-        runtime.executor, runtime.ids, runtime.clock, runtime.observer, deferral=equipment.deferral, tracer=tracer
+        runtime.executor,
+        runtime.ids,
+        runtime.clock,
+        runtime.observer,
+        deferral=equipment.deferral,
+        tracer=tracer,
+        switches=runtime.switches,
     )
     cancellations = Cancellations(Marks(runtime.pool, runtime.observer))
     made = pages()
@@ -232,6 +246,7 @@ def entrances(runtime: Runtime, revocations: Revocations, equipment: Equipment) 
         cancellations,
         equipment.subscriptions,
         tracer,
+        switches=runtime.switches,
     )
     limits = Limits(gateway, runtime.clock, runtime.rates)
     found = [
@@ -239,7 +254,7 @@ def entrances(runtime: Runtime, revocations: Revocations, equipment: Equipment) 
         for route in gateway.rpc
         for entrance in (
             *rpc.entrances(route.endpoint, route.policy, for_rpc),
-            *postman.entrances(route.endpoint, route.readers, runtime.clock, runtime.observer),
+            *postman.entrances(route.endpoint, route.readers, runtime.clock, runtime.observer, runtime.switches),
         )
     ]
     found += [
@@ -252,7 +267,7 @@ def entrances(runtime: Runtime, revocations: Revocations, equipment: Equipment) 
     ]
     of_no_group = [
         *protected_resource.entrances(gateway, runtime.clock, runtime.observer),
-        *console.entrances(gateway, made, runtime.clock, runtime.observer),
+        *console.entrances(gateway, made, runtime.clock, runtime.observer, runtime.switches),
         *plugin_pages.entrances(gateway.pages, runtime.clock, runtime.observer),
     ]
     of_sites = site_entrances(replace(runtime, gateway=gateway), made, limits, equipment.usage)

@@ -1,8 +1,9 @@
 """A worker: one event loop, one gateway open for calls, one door.
 
-Told: `lame`, `drain`, `reopen`, `reloaded`; the end of the channel means that the supervisor is gone: drain and go.
-Tells: `ready`, `beat` each second, `worn` when it should be replaced (SIGTERM: it serves on until it is told to drain),
-and what keeps it from serving: `problem` for each, or `failed`.
+Told: `lame`, `drain`, `reopen`, `reloaded`, `switched`; the end of the channel means that the supervisor is gone: drain
+and go. Tells: `ready`, `beat` each second, `switched` when it turned methods on or off, `worn` when it should be
+replaced (SIGTERM: it serves on until it is told to drain), and what keeps it from serving: `problem` for each,
+or `failed`.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import signal
 import socket
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 
 import uvloop
 
@@ -20,7 +21,7 @@ from rpcgw.adapters.http.connections import Share
 from rpcgw.adapters.http.door import Door
 from rpcgw.api.errors import ConfigError
 from rpcgw.daemon.channel import Channel, Message
-from rpcgw.daemon.compiled import Compiled, Running, Slot
+from rpcgw.daemon.compiled import Compiled, Running, Slot, nothing
 from rpcgw.daemon.exits import BROKEN, MISCONFIGURED
 from rpcgw.daemon.lines import Lines
 
@@ -66,7 +67,7 @@ class Worker:
 
     def __init__(self, compiled: Compiled, slot: Slot, sockets: Sockets, share: Share) -> None:
         self._compiled = compiled
-        self._slot = slot
+        self._slot = replace(slot, announce=self._announce)
         self._sockets = sockets
         self._control = sockets.control
         self._share = share
@@ -75,6 +76,7 @@ class Worker:
         self._order = ORPHANED
         self._door: Door | None = None
         self._early: list[Message] = []
+        self._look: Callable[[], None] = nothing
         self._handlers: Mapping[str, Callable[[Message], None]] = {"drain": self._drained}
 
     async def serve(self) -> int:
@@ -89,6 +91,7 @@ class Worker:
                 return self._failed(error)
             async with self._scraped(running):
                 await self._serve(running)
+            self._look = nothing
         return 0
 
     @asynccontextmanager
@@ -142,6 +145,7 @@ class Worker:
 
     def _beat(self, loop: asyncio.AbstractEventLoop) -> None:
         self._control.send({"is": "beat"})
+        self._look()  # processes beside the daemon, such as a queue's worker, tell nobody
         loop.call_later(BEAT, self._beat, loop)
 
     def _handle(self, running: Running, door: Door) -> None:
@@ -150,8 +154,10 @@ class Worker:
             "drain": self._drained,
             "lame": lambda _: door.lame(),
             "reopen": lambda _: running.reopen(),
+            "switched": lambda _: running.switched(),
             "reloaded": lambda message: running.reloaded(message["success"], message["at"]),
         }
+        self._look = running.switched
         early, self._early = self._early, []
         for message in early:
             self._do(message)
@@ -176,6 +182,9 @@ class Worker:
 
     def _drained(self, message: Message) -> None:
         self._end(Drain(message["grace"], message["idle"], message["tools"]))
+
+    def _announce(self) -> None:
+        self._control.send({"is": "switched"})
 
     def _worn(self) -> None:
         self._control.send({"is": "worn"})

@@ -22,6 +22,7 @@ from rpcgw.exchange import Entrance, Head, HeaderFields, Inbound, Rejected, Repl
 from rpcgw.gateway.model import Gateway, McpRoute, RpcRoute
 from rpcgw.kernel.ports import Clock, Observer
 from rpcgw.kernel.scopes import named
+from rpcgw.kernel.switches import EVERYTHING, Offered
 from rpcgw.texts.negotiate import negotiate
 from rpcgw.texts.pages import LANGUAGES
 
@@ -67,7 +68,9 @@ class Pages:
     assets: Mapping[str, Asset]
 
 
-def entrances(gateway: Gateway, pages: Pages, clock: Clock, observer: Observer) -> tuple[Entrance, ...]:
+def entrances(
+    gateway: Gateway, pages: Pages, clock: Clock, observer: Observer, switches: Offered = EVERYTHING
+) -> tuple[Entrance, ...]:
     """The overview, where no route stands at `/`; the pages of the groups and their files, unless they are off."""
     shown = faces(gateway)
     routes: list[RpcRoute | McpRoute] = [*gateway.rpc, *gateway.mcp]
@@ -85,7 +88,7 @@ def entrances(gateway: Gateway, pages: Pages, clock: Clock, observer: Observer) 
         found.append(make("overview", "/", anybody, _overview(gateway, pages, shown, language)))
     if gateway.settings.console.enabled:
         for face in shown:
-            page = _page(gateway, pages, face, language)
+            page = _page(gateway, pages, face, language, switches)
             found += [
                 make("console", pattern, face.readers, partial(page, version))
                 for version in face.versions
@@ -166,7 +169,7 @@ def _wants_json(head: Head) -> bool:
 
 
 def _page(
-    gateway: Gateway, pages: Pages, face: Face, language: Callable[[str | None], str]
+    gateway: Gateway, pages: Pages, face: Face, language: Callable[[str | None], str], switches: Offered
 ) -> Callable[[int, Principal, Inbound], Awaitable[Reply]]:
     negotiated = gateway.wording.negotiator(face.group)
 
@@ -174,7 +177,7 @@ def _page(
     scopes = named(method for v in face.versions for method in (table.methods(face.group, v) or {}).values())
 
     @lru_cache(maxsize=_KEPT)
-    def made(version: int, locale: str, words: str, granted: frozenset[str]) -> bytes:
+    def made(version: int, locale: str, words: str, granted: frozenset[str], off: frozenset[str]) -> bytes:
         docs = gateway.settings.docs
         values = {
             "project": docs.project_name,
@@ -184,7 +187,7 @@ def _page(
             "rpc": face.at(face.rpc, version),
             "mcp": face.at(face.mcp, version),
             "server": face.server if version == 1 else f"{face.server}-v{version}",
-            "methods": methods_of(gateway, face, version, locale, granted),
+            "methods": methods_of(gateway, face, version, locale, granted, off=off),
         }
         return pages.render("console.html", {**values, **_common(pages, words)})
 
@@ -193,7 +196,7 @@ def _page(
         locale, words = negotiated(asked), language(asked)
         fields = (*_HTML, ("Content-Language", words if words == locale else f"{words}, {locale}"))
         private = face.protected_doc or bool(scopes)
-        page = made(version, locale, words, principal.scopes & scopes)
+        page = made(version, locale, words, principal.scopes & scopes, switches.off(face.group))
         return entity(page, fields, inbound.head, private=private, vary="Accept-Language")
 
     return answer

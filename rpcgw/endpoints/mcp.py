@@ -69,9 +69,16 @@ def entrances(endpoint: Endpoint, policy: Policy, services: Services) -> tuple[E
     numbered = f"{endpoint.prefix.rstrip('/')}/"
     served = [(endpoint.prefix, 1), *((f"{numbered}v{version}", version) for version in endpoint.toolboxes)]
     return tuple(
-        _entrance(replace(endpoint, version=version), policy, services, pattern)
+        _offered(replace(endpoint, version=version), policy, services, pattern)
         for pattern, version in (*served, (f"{numbered}{{ver}}", UNKNOWN_VERSION))
     )
+
+
+def _offered(endpoint: Endpoint, policy: Policy, services: Services, pattern: str) -> Entrance:
+    """An endpoint that exists by what was compiled, and shows what is on."""
+    entrance = _entrance(endpoint, policy, services, pattern)
+    services.switches.follow(endpoint.group, endpoint.offer)
+    return entrance
 
 
 # -- the stateless era
@@ -224,6 +231,7 @@ async def _unknown(_: Visit, request: Modern | Legacy, session: Session | None) 
 
 async def _list(visit: Visit, request: Modern | Legacy, session: Session | None) -> Answer | Refused:
     era: Era = "session" if session else "stateless"
+    visit.services.switches.settle()
     page = visit.endpoint.listing(visit.principal.scopes).page(request.params.get("cursor"), visit.locale)
     if isinstance(page, Fault):
         return refuse(page, request.id, era)

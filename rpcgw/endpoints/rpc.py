@@ -22,6 +22,7 @@ from rpcgw.endpoints.spans import under_a_span
 from rpcgw.exchange import Entrance, Head, HeaderFields, Headers, Inbound, Reply
 from rpcgw.kernel.call import Call, Done, Failed, Outcome
 from rpcgw.kernel.ports import Clock, Ids, Observer, Tracer
+from rpcgw.kernel.switches import EVERYTHING, Offered
 from rpcgw.protocol.jsonrpc import UNKNOWN_VERSION, Endpoint, answers, references, spans
 from rpcgw.protocol.jsonrpc.answers import After
 from rpcgw.protocol.jsonrpc.envelope import Batch, Fault, Request, read
@@ -39,7 +40,7 @@ _NO_FIELDS: Mapping[str, str] = {}
 class Services:
     """What the endpoint needs from outside; `surface` says what its calls come through.
 
-    `deferral` takes calls with a callback; None where there are none.
+    `deferral` takes calls with a callback; None where there are none. `switches` say which methods are off.
     """
 
     executor: Executor
@@ -49,6 +50,7 @@ class Services:
     surface: Surface = "rpc"
     deferral: Deferral | None = None
     tracer: Tracer | None = None
+    switches: Offered = EVERYTHING
 
 
 class Visit(msgspec.Struct, frozen=True):
@@ -67,7 +69,7 @@ async def answer(endpoint: Endpoint, services: Services, principal: Principal, i
     """Answer one request that was let in."""
     locale = endpoint.negotiate(inbound.head.headers.get("accept-language"))
     if inbound.head.method != "POST":
-        return _document(endpoint, locale, inbound.head, principal.scopes)
+        return _document(endpoint, locale, inbound.head, principal.scopes, services.switches.off(endpoint.group))
     message = read(inbound.body, endpoint.limits.max_batch)
     headers = inbound.head.headers
     visit = Visit(endpoint, services, principal, locale, headers, context(headers), inbound.head.peer)
@@ -90,9 +92,9 @@ def entrances(endpoint: Endpoint, policy: Policy, services: Services) -> tuple[E
     )
 
 
-def _document(endpoint: Endpoint, locale: str, head: Head, granted: frozenset[str]) -> Reply:
+def _document(endpoint: Endpoint, locale: str, head: Head, granted: frozenset[str], off: frozenset[str]) -> Reply:
     head_only = "info" in parse_qs(head.query, keep_blank_values=True)
-    document = endpoint.document(endpoint.version, locale, head_only, granted)
+    document = endpoint.document(endpoint.version, locale, head_only, granted, off)
     if document is None:
         return answers.rejected(answers.NOT_FOUND, endpoint.names)
     fields = (*answers.JSON, ("Content-Language", locale))

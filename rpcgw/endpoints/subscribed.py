@@ -1,4 +1,4 @@
-"""One worker's open streams of `subscriptions/listen`: how many a caller may have, and how all of them end."""
+"""One worker's open streams of `subscriptions/listen`: how many a caller may have, what they hear, how they end."""
 
 from __future__ import annotations
 
@@ -14,16 +14,26 @@ MOST: Final = 16
 
 @dataclass(eq=False)
 class Subscription:
-    """One open stream; `over` is set when it is to end, `changed` before where the tools are others then."""
+    """One open stream.
+
+    `news` is set when there is something to say: `changed`, that the tools are others, and `over`, its last words.
+    """
 
     endpoint: str
-    over: asyncio.Event = field(default_factory=asyncio.Event)
+    group: str
+    news: asyncio.Event = field(default_factory=asyncio.Event)
     changed: bool = False
+    over: bool = False
+
+    def change(self) -> None:
+        """Let it say that the tools are others now."""
+        self.changed = True
+        self.news.set()
 
     def end(self, *, changed: bool) -> None:
         """Let it say its last words."""
-        self.changed = changed
-        self.over.set()
+        self.changed, self.over = self.changed or changed, True
+        self.news.set()
 
 
 @dataclass
@@ -53,6 +63,12 @@ class Subscriptions:
         self._owners[owner] -= 1
         if not self._owners[owner]:
             del self._owners[owner]
+
+    def changed(self, group: str) -> None:
+        """Tell those who listen to a group that its tools are others now."""
+        for each in self._open:
+            if each.group == group:
+                each.change()
 
     def end(self, tools: Mapping[str, str] | None = None) -> None:
         """End all; `tools` are those of the workers that serve from now on, None where nobody does."""

@@ -1,4 +1,4 @@
-"""`subscriptions/listen`: streams that stay open until their worker drains, since a worker's tools never change.
+"""`subscriptions/listen`: streams that say when tools were switched on or off, and stay open until their worker drains.
 
 A reload brings new workers. The old ones say on each stream whether the list of its endpoint's tools is another one
 now, and end it with its answer; the client listens anew, and is served by a new worker.
@@ -36,33 +36,41 @@ async def listen(visit: Visit, request: Modern, _: None) -> Answer | Refused | N
     begin = visit.inbound.begin
     if begin is None or not notices.accepts_events(visit.inbound.head.headers.get("accept")):
         return Refused(406, INVALID_REQUEST, _NO_STREAM, id=request.id)
-    opened, owner, mine = visit.services.subscriptions, _owner(visit), Subscription(visit.endpoint.name)
+    opened, owner, mine = (
+        visit.services.subscriptions,
+        _owner(visit),
+        Subscription(visit.endpoint.name, visit.endpoint.group),
+    )
     if not opened.enter(owner, mine):
         return refuse(Fault(NOT_NOW, _TOO_MANY, retry_after=RETRY_AFTER), request.id, "stateless")
     stream = Stream(begin, visit.locale, visit.endpoint.limits.silence)
     last = subscriptions.closing(request.id, visit.endpoint)
     try:
         await stream.say(subscriptions.acknowledged(request.id, honoured))
-        if not await _until_over(visit, mine):
-            stream.end()
-            return None
-        if mine.changed and honoured:
-            await stream.say(subscriptions.tools_changed(request.id))
+        while mine.changed or not mine.over:
+            if mine.changed:
+                mine.changed = False
+                if honoured:
+                    await stream.say(subscriptions.tools_changed(request.id))
+            elif not await _news(visit, mine):
+                stream.end()
+                return None
         return Answer(last)
     finally:
         stream.end(last)
         opened.leave(owner, mine)
 
 
-async def _until_over(visit: Visit, mine: Subscription) -> bool:
-    """Wait for the end; False where the client was the one to go."""
-    over = asyncio.ensure_future(mine.over.wait())
+async def _news(visit: Visit, mine: Subscription) -> bool:
+    """Wait until there is something to say; False where the client has gone."""
+    news = asyncio.ensure_future(mine.news.wait())
     gone = asyncio.ensure_future(visit.inbound.gone())
     try:
-        await asyncio.wait((over, gone), return_when=asyncio.FIRST_COMPLETED)
-        return mine.over.is_set()
+        await asyncio.wait((news, gone), return_when=asyncio.FIRST_COMPLETED)
+        return mine.news.is_set()
     finally:
-        over.cancel()
+        mine.news.clear()
+        news.cancel()
         gone.cancel()
 
 

@@ -132,10 +132,12 @@ class Shown:
     errors: tuple[tuple[int, str], ...]
 
 
-def methods_of(gateway: Gateway, face: Face, version: int, locale: str, granted: frozenset[str]) -> tuple[Shown, ...]:
-    """The methods of a group in a version that a reader with these scopes may use, with texts in a language."""
+def methods_of(
+    gateway: Gateway, face: Face, version: int, locale: str, granted: frozenset[str], *, off: frozenset[str]
+) -> tuple[Shown, ...]:
+    """The methods of a group in a version that a reader with these scopes may use, without those that are off."""
     tools = _tools(gateway, face, version)
-    methods: Mapping[str, Method] = usable(gateway.table.methods(face.group, version) or {}, granted)
+    methods: Mapping[str, Method] = usable(gateway.table.methods(face.group, version) or {}, granted, off)
     return tuple(_shown(gateway, face.group, method, tools.get(name), locale) for name, method in methods.items())
 
 

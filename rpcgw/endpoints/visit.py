@@ -13,6 +13,7 @@ from rpcgw.endpoints.sessions import Sessions
 from rpcgw.endpoints.subscribed import Subscriptions
 from rpcgw.exchange import Inbound
 from rpcgw.kernel.ports import Clock, Ids, Observer, Span, Tracer
+from rpcgw.kernel.switches import EVERYTHING, Offered
 from rpcgw.protocol.mcp import Endpoint
 from rpcgw.protocol.mcp.answers import After
 from rpcgw.protocol.mcp.spans import Transport
@@ -20,7 +21,10 @@ from rpcgw.protocol.mcp.spans import Transport
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """What the endpoint needs from outside; `tracer` is None where nothing is traced, `transport` what clients use."""
+    """What the endpoint needs from outside; `tracer` is None where nothing is traced, `transport` what clients use.
+
+    `switches` say which methods are off.
+    """
 
     executor: Executor
     sessions: Sessions
@@ -31,6 +35,7 @@ class Services:
     subscriptions: Subscriptions = field(default_factory=Subscriptions)
     tracer: Tracer | None = None
     transport: Transport = "tcp"
+    switches: Offered = EVERYTHING
 
 
 class Visit(msgspec.Struct, frozen=True):

@@ -128,6 +128,8 @@ class Executor:
         self._rates = rates
         protections = Protections(observer, clock.monotonic)
         self.plans = compile_plans(table, instances, tuning or {}, environment, self._threads, protections=protections)
+        self._served = self.plans
+        self._off: dict[str, frozenset[str]] = {}
         self.cache = ResultCache(pool, ids, observer, cache_prefix)
         self._background = Background()
         self._locks = CallLocks(locks, observer, self._background)
@@ -135,6 +137,11 @@ class Executor:
         self._flights = Flights(self.cache, leases, observer, lease_ttl)
         self._deadlines = Deadlines(grace)
         self._finders = compile_finders(resolvers or {}, self._threads)
+
+    def offer(self, group: str, off: frozenset[str]) -> None:
+        """Run these methods of a group no more, and all of its others."""
+        self._off[group] = off
+        self._served = {key: plan for key, plan in self.plans.items() if key[2] not in self._off.get(key[0], ())}
 
     async def execute(self, call: Call) -> Outcome:
         """Run one call to its outcome; the observer is told once of its start, its failure and its end.
@@ -145,7 +152,7 @@ class Executor:
         observer = self._observer
         observer.call_started(call)
         started = self._monotonic()
-        plan = self.plans.get((call.group, call.version, call.method))
+        plan = self._served.get((call.group, call.version, call.method))
         limit = None if plan is None else plan.deadline
         seconds = call.timeout if limit is None else shortest(call.timeout, limit)
         outcome: Outcome | None = None

@@ -24,11 +24,10 @@ def refusal(method: Method, principal: Principal) -> ScopeMissing | None:
     return ScopeMissing(text, scopes=method.scopes)
 
 
-def usable(methods: Mapping[str, Method], granted: frozenset[str]) -> Mapping[str, Method]:
-    """Of some methods, those that a caller with these scopes may use."""
-    if all(method.scopes <= granted for method in methods.values()):
-        return methods
-    return {name: method for name, method in methods.items() if method.scopes <= granted}
+def usable(methods: Mapping[str, Method], granted: frozenset[str], off: frozenset[str] = NONE) -> Mapping[str, Method]:
+    """Of some methods, those that a caller with these scopes may use, without those that are off."""
+    found = {name: each for name, each in methods.items() if each.scopes <= granted and name not in off}
+    return methods if len(found) == len(methods) else found
 
 
 def named(methods: Iterable[Method]) -> frozenset[str]:

@@ -36,9 +36,9 @@ class Edition:
     methods: Mapping[str, Method]
     components: Mapping[str, Any] = field(default_factory=dict)
 
-    def seen_with(self, granted: frozenset[str]) -> Edition:
-        """What of it a reader with these scopes may use, and the types of that."""
-        methods = usable(self.methods, granted)
+    def seen_with(self, granted: frozenset[str], off: frozenset[str]) -> Edition:
+        """What of it a reader with these scopes may use, without what is off, and the types of that."""
+        methods = usable(self.methods, granted, off)
         if methods is self.methods:
             return self
         return Edition(methods, _referred(methods.values(), self.components))
@@ -65,8 +65,19 @@ class Project:
 class Document(Protocol):
     """The documents of a group."""
 
-    def __call__(self, version: int, locale: str, head_only: bool, granted: frozenset[str] = NONE, /) -> bytes | None:  # noqa: FBT001 -- a key of what is kept
-        """A version's bytes for a reader with these scopes, or None where the group has nothing in it."""
+    def __call__(
+        self,
+        version: int,
+        locale: str,
+        head_only: bool,  # noqa: FBT001 -- a key of what is kept
+        granted: frozenset[str] = NONE,
+        off: frozenset[str] = NONE,
+        /,
+    ) -> bytes | None:
+        """A version's bytes for a reader with these scopes, without what is off.
+
+        None where the group has nothing in it.
+        """
 
 
 def documents(project: Project, prefix: str, group: str, editions: Mapping[int, Edition], texts: Texts) -> Document:
@@ -76,21 +87,28 @@ def documents(project: Project, prefix: str, group: str, editions: Mapping[int, 
     scopes = named(method for edition in editions.values() for method in edition.methods.values())
 
     @lru_cache(maxsize=_KEPT)
-    def made(version: int, locale: str, head_only: bool, granted: frozenset[str]) -> bytes:  # noqa: FBT001 -- a key of the cache
+    def made(version: int, locale: str, head_only: bool, granted: frozenset[str], off: frozenset[str]) -> bytes:  # noqa: FBT001 -- a key of the cache
         described = {
             "openrpc": VERSION,
             "info": _info(project, version, versions),
             "servers": [server(project, prefix, version)],
         }
-        edition = editions[version].seen_with(granted)
+        edition = editions[version].seen_with(granted, off)
         methods = () if head_only else edition.methods.values()
         described["methods"] = [_method(method, group, texts, locale) for method in methods]
         if edition.components and not head_only:
             described["components"] = {"schemas": edition.components}
         return encode(described)
 
-    def document(version: int, locale: str, head_only: bool, granted: frozenset[str] = NONE, /) -> bytes | None:  # noqa: FBT001 -- as above
-        return made(version, locale, head_only, granted & scopes) if version in versions else None
+    def document(
+        version: int,
+        locale: str,
+        head_only: bool,  # noqa: FBT001 -- as above
+        granted: frozenset[str] = NONE,
+        off: frozenset[str] = NONE,
+        /,
+    ) -> bytes | None:
+        return made(version, locale, head_only, granted & scopes, off) if version in versions else None
 
     return document
 

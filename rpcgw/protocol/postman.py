@@ -49,8 +49,13 @@ _BY_FORMAT: Final[Mapping[str, str]] = {
 class Collection(Protocol):
     """The collections of a group."""
 
-    def __call__(self, version: int, locale: str, granted: frozenset[str] = NONE, /) -> bytes | None:
-        """A version's bytes for a reader with these scopes, or None where the group has nothing in it."""
+    def __call__(
+        self, version: int, locale: str, granted: frozenset[str] = NONE, off: frozenset[str] = NONE, /
+    ) -> bytes | None:
+        """A version's bytes for a reader with these scopes, without what is off.
+
+        None where the group has nothing in it.
+        """
 
 
 def collections(
@@ -71,8 +76,8 @@ def collections(
     scopes = named(method for edition in editions.values() for method in edition.methods.values())
 
     @lru_cache(maxsize=_KEPT)
-    def made(version: int, locale: str, granted: frozenset[str]) -> bytes:
-        edition = editions[version].seen_with(granted)
+    def made(version: int, locale: str, granted: frozenset[str], off: frozenset[str]) -> bytes:
+        edition = editions[version].seen_with(granted, off)
         url = "{{base_url}}" + path_of(prefix, version)
         headers: list[dict[str, Any]] = [
             {"key": "Content-Type", "value": "application/json"},
@@ -102,8 +107,10 @@ def collections(
             }
         )
 
-    def collection(version: int, locale: str, granted: frozenset[str] = NONE, /) -> bytes | None:
-        return made(version, locale, granted & scopes) if version in served else None
+    def collection(
+        version: int, locale: str, granted: frozenset[str] = NONE, off: frozenset[str] = NONE, /
+    ) -> bytes | None:
+        return made(version, locale, granted & scopes, off) if version in served else None
 
     return collection
 

@@ -94,6 +94,7 @@ REACTIONS: dict[str, Reaction] = {
     "breaker.opened": Reaction("warning", families.BREAKERS_OPENED, ("method",)),
     "envelope.refused": Reaction("info"),
     "listener.error": Reaction("error"),
+    "methods.switched": Reaction("info"),
     "webhook.delivered": Reaction("info", families.WEBHOOKS, ("outcome",)),
     "webhook.failed": Reaction("warning", families.WEBHOOKS, ("outcome",)),
     "webhook.abandoned": Reaction("warning", families.WEBHOOKS, ("outcome",)),

@@ -88,6 +88,11 @@ class Endpoint:
         """The tools of this version."""
         return self.toolboxes.get(self.version, Toolbox())
 
+    def offer(self, off: frozenset[str]) -> None:
+        """From now on the tools of these methods are not there, and all others are."""
+        self._listings.clear()
+        vars(self)["toolbox"] = self.toolboxes.get(self.version, Toolbox()).without(off)
+
     @cached_property
     def language(self) -> Callable[[str | None], str]:
         """`negotiate`, with its latest answers remembered: one client says the same each time."""

@@ -63,6 +63,11 @@ class Toolbox:
     listed: tuple[Tool, ...] = ()
     by_name: Mapping[str, Tool] = field(default_factory=dict)
 
+    def without(self, off: frozenset[str]) -> Toolbox:
+        """The same without the tools of these methods."""
+        by_name = {name: tool for name, tool in self.by_name.items() if tool.method.name not in off}
+        return Toolbox(tuple(tool for tool in self.listed if tool.method.name not in off), by_name)
+
 
 def build(
     methods: Mapping[str, Method], settings: ToolSettings, own: Mapping[str, ToolSettings] = MappingProxyType({})

@@ -32,6 +32,10 @@ STEP: Final = 0.05
 class Conformance:
     """What a server that offers tools only can show."""
 
+    def __init__(self, switch: rpc.MethodSwitch) -> None:
+        """Take what turns tools on and off."""
+        self._switch = switch
+
     async def about(self) -> str:
         """Say what this server is for. The suite calls the first tool of the list without arguments."""
         return "The official conformance suite calls the other tools."
@@ -108,8 +112,14 @@ class Conformance:
         return rpc.Text("ok")
 
     async def test_trigger_tool_change(self) -> rpc.Text:
-        """Change nothing: this server's tools are the same for as long as it runs."""
+        """Turn one of the tools off, or on again."""
+        turn = self._switch.disable if self._switch.is_enabled("extra") else self._switch.enable
+        await turn("extra")
         return rpc.Text("ok")
+
+    async def extra(self) -> str:
+        """Come and go."""
+        return "here"
 
 
 plugin = rpc.Plugin(procedures=[Conformance])

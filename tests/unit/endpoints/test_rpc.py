@@ -86,8 +86,14 @@ class World:
         return Services(executor=self, ids=self, clock=self, observer=self)
 
 
-def document(version: int, locale: str, head_only: bool, granted: frozenset[str] = frozenset()) -> bytes | None:
-    del granted
+def document(
+    version: int,
+    locale: str,
+    head_only: bool,
+    granted: frozenset[str] = frozenset(),
+    off: frozenset[str] = frozenset(),
+) -> bytes | None:
+    del granted, off
     return json.dumps([version, locale, head_only]).encode() if version in {1, 2} else None
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+import rpcgw as rpc
 from rpcgw.api.errors import ConfigError
 from rpcgw.api.plugin import Plugin
 from rpcgw.testing import Event, GatewayFactory, PluginGateway
@@ -262,3 +263,24 @@ def test_a_client_that_nobody_knows(gateway: PluginGateway) -> None:
     """A name that no rule has is a mistake in the test."""
     with pytest.raises(ValueError, match="Nobody"):
         gateway.assert_clients("Nobody")
+
+
+@rpc.procedure("Desk", groups=["mcp"])
+class Desk:
+    """Turns itself off."""
+
+    def __init__(self, switch: rpc.MethodSwitch) -> None:
+        self.switch = switch
+
+    async def close(self) -> None:
+        """Close."""
+        await self.switch.disable("Desk.close")
+
+
+def test_a_plugin_turns_a_method_off(rpcgw_gateway: GatewayFactory) -> None:
+    """It is gone from lists and calls of this gateway, and of no other."""
+    gateway, other = rpcgw_gateway(Plugin(procedures=[Desk])), rpcgw_gateway(Plugin(procedures=[Desk]))
+    assert not gateway.tool("Desk.close").is_error
+    assert "Desk.close" not in gateway.tools()
+    assert "Desk.close" in other.tools()
+    assert gateway.tool("Desk.close").error.code == -32602

@@ -44,7 +44,7 @@ def both(**change: object) -> tuple[Entrance, ...]:
         prefix="/rpc",
         group=GROUP,
         versions=(1, 2),
-        document=lambda version, locale, head_only, granted=frozenset(): None,
+        document=lambda version, locale, head_only, granted=frozenset(), off=frozenset(): None,
         negotiate=lambda accepted: "uk" if accepted == "uk" else "en",
         limits=jsonrpc.Limits(max_body_bytes=MAX_BODY_BYTES, max_batch=4),
     )
