@@ -36,6 +36,7 @@ setup: ## fetch everything that the daemon and its tests need, into .venv and .c
 	@$(SETUP) redis
 	@$(SETUP) postgres
 	@$(SETUP) chromium
+	@$(SETUP) nspawn
 
 .PHONY: serve
 serve: $(VENV_OK) ## serve the example: the address is in the log
@@ -86,6 +87,10 @@ contract-mutants: setup ## see that each clause's tests turn red when the clause
 .PHONY: acceptance
 acceptance: setup ## run the tests of docs/acceptance/ and write docs/acceptance.md: what was sent, what came back
 	@.venv/bin/python -m scripts.acceptance $(ARGS)
+
+.PHONY: systemd-test
+systemd-test: setup ## install the units into a machine that systemd boots, and run them there: as root, in a minute
+	@$(PYTEST) tests/e2e/test_booted_service.py $(ARGS)
 
 .PHONY: kills
 kills: setup ## kill a random worker each second for a minute, under load; KILL_SECONDS=600 takes longer

@@ -7,6 +7,7 @@
     setup.py redis                               a redis-server on the PATH
     setup.py postgres                            a PostgreSQL
     setup.py chromium                            a Chromium on the PATH
+    setup.py nspawn                              systemd-nspawn, where one may install it
 
 It runs under the system's Python, before anything is installed: the standard library only. What is missing and cannot
 be fetched ends it with one line that says what to install.
@@ -26,6 +27,8 @@ from typing import NoReturn
 OLDEST_PYTHON = (3, 11)
 OLDEST_NODE = (22, 19)
 ROOT = Path(__file__).resolve().parent.parent
+SYSTEM_PYTHON = Path("/usr/bin/python3")
+"""Under which services run: some of what they need hangs on its exact version."""
 
 
 def stop(reason: str) -> NoReturn:
@@ -71,17 +74,29 @@ def make_venv(directory: str, lock: str, *projects: str) -> None:
 
 
 def download_wheels(directory: str, *locks: str) -> None:
-    """Put exactly the wheels of locks into a folder, by the pip of `.venv`."""
+    """Put exactly the wheels of locks into a folder, by the pip of `.venv`: for its Python and for the system's."""
     shutil.rmtree(directory, ignore_errors=True)
-    pip = [str(ROOT / ".venv" / "bin" / "python"), "-m", "pip", "--disable-pip-version-check", "download", "-qq"]
-    run(
-        *pip,
+    own = ROOT / ".venv" / "bin" / "python"
+    wanted = [
         "--require-hashes",
         "--only-binary=:all:",
         "--dest",
         directory,
         *(f"--requirement={lock}" for lock in locks),
-    )
+    ]
+    pythons = {python_version(python): python for python in (SYSTEM_PYTHON, own)}
+    for version, python in pythons.items():
+        if version >= OLDEST_PYTHON:
+            run(own, "-m", "pip", "--python", python, "--disable-pip-version-check", "download", "-qq", *wanted)
+
+
+def python_version(python: Path) -> tuple[int, ...]:
+    """Return a Python's version, `(0,)` where there is none."""
+    if not python.exists():
+        return (0,)
+    told = "import sys; print(*sys.version_info[:3])"
+    said = subprocess.run([python, "-c", told], capture_output=True, text=True, check=False).stdout
+    return tuple(int(part) for part in said.split()) or (0,)
 
 
 def works(python: Path) -> bool:
@@ -137,6 +152,16 @@ def find_chromium() -> None:
         install_from_debian("chromium", "Chromium, in which the tests open pages,")
 
 
+def find_nspawn() -> None:
+    """See that there is systemd-nspawn, in which root's tests boot systemd; anybody else does without these tests."""
+    if shutil.which("systemd-nspawn") is not None:
+        return
+    if os.geteuid() == 0 and shutil.which("apt-get"):
+        install_from_debian("systemd-container", "systemd-nspawn, in which the tests boot systemd,")
+    else:
+        print("setup: tests that boot systemd will be skipped: they want root and systemd-nspawn", file=sys.stderr)
+
+
 def find_postgres() -> None:
     """See that there is a PostgreSQL for the tests to start; Debian keeps its programs off the PATH."""
     if shutil.which("postgres") is None and not list(Path("/usr/lib/postgresql").glob("*/bin/postgres")):
@@ -150,6 +175,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "npm": install_npm,
     "redis": find_redis,
     "chromium": find_chromium,
+    "nspawn": find_nspawn,
     "postgres": find_postgres,
 }
 

@@ -1,11 +1,11 @@
 """The daemon as systemd's service: what it tells the manager, and sockets that the manager holds.
 
-No systemd runs here: the tests speak its protocols, sd_notify(3) and sd_listen_fds(3), to the real daemon.
+No systemd runs here: the tests speak its protocols, sd_notify(3) and sd_listen_fds(3), to the real daemon. In
+test_booted_service.py one does.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import socket
 import subprocess
@@ -14,18 +14,12 @@ import threading
 import time
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.support.daemon import CONFIG, RPCGW, clean_environment, folder, serving, wait_until
-from tests.support.systemd import HAND_OVER, Manager, activated, bound
+from tests.support.systemd import HAND_OVER, Manager, activated, ask, bound
 
-PING = b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}'
-REQUEST = (
-    b"POST /rpc HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nConnection: close\r\n"
-    b"Content-Length: %d\r\n\r\n%b" % (len(PING), PING)
-)
 LEAKS = """
 import os
 
@@ -40,22 +34,6 @@ class Demo:
 
 plugin = rpc.Plugin(procedures=[Demo])
 """
-
-
-def ask(address: str | tuple[str, int]) -> Any:
-    """One call on a connection of its own: the result, or what went wrong."""
-    family = socket.AF_UNIX if isinstance(address, str) else socket.AF_INET
-    received = b""
-    try:
-        with socket.socket(family) as client:
-            client.settimeout(40)
-            client.connect(address)
-            client.sendall(REQUEST)
-            while chunk := client.recv(4096):
-                received += chunk
-        return json.loads(received.partition(b"\r\n\r\n")[2])["result"]
-    except (OSError, ValueError, LookupError) as error:
-        return f"{error!r} after {received!r}"
 
 
 @pytest.mark.parametrize("address", ["{tmp}/notify", "@rpcgw-test-{pid}"], ids=["a file", "an abstract socket"])

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import socket
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 from tests.support.daemon import RPCGW, Daemon, serving
 
@@ -23,6 +24,12 @@ os.environ.update(LISTEN_PID=str(os.getpid()), LISTEN_FDS=str(len(high)), LISTEN
 os.execv(sys.argv[2], sys.argv[2:])
 """
 """What systemd does between fork and exec; `argv` is the descriptors, then the program."""
+
+PING = b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}'
+REQUEST = (
+    b"POST /rpc HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nConnection: close\r\n"
+    b"Content-Length: %d\r\n\r\n%b" % (len(PING), PING)
+)
 
 Told = Mapping[str, str]
 """One message: its variables."""
@@ -72,3 +79,19 @@ def bound(place: Path) -> Iterator[tuple[socket.socket, socket.socket]]:
         unix.bind(str(place / "rpcgw.sock"))
         unix.listen(512)
         yield tcp, unix
+
+
+def ask(address: str | tuple[str, int]) -> Any:
+    """One call on a connection of its own: the result, or what went wrong."""
+    family = socket.AF_UNIX if isinstance(address, str) else socket.AF_INET
+    received = b""
+    try:
+        with socket.socket(family) as client:
+            client.settimeout(40)
+            client.connect(address)
+            client.sendall(REQUEST)
+            while chunk := client.recv(4096):
+                received += chunk
+        return json.loads(received.partition(b"\r\n\r\n")[2])["result"]
+    except (OSError, ValueError, LookupError) as error:
+        return f"{error!r} after {received!r}"

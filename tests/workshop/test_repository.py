@@ -24,6 +24,7 @@ TARGETS = [
         "acceptance",
         "ops-report",
         "soak",
+        "systemd-test",
         "fuzz",
         "conformance",
     ),

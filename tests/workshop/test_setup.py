@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from scripts.setup import OLDEST_NODE, node_version
+from scripts.setup import OLDEST_NODE, node_version, python_version
 from tests.support.browser import browser
 from tests.support.daemon import ROOT
 
@@ -42,7 +42,7 @@ def test_an_unknown_command_names_the_known_ones(tmp_path: Path) -> None:
     done = setup("everything", path=str(tmp_path))
     assert (done.returncode, done.stderr) == (
         1,
-        "setup: one of venv, wheels, node, npm, redis, chromium, postgres is wanted\n",
+        "setup: one of venv, wheels, node, npm, redis, chromium, nspawn, postgres is wanted\n",
     )
 
 
@@ -82,3 +82,16 @@ def test_a_browser_that_cannot_be_installed_stops_the_set_up(tmp_path: Path) -> 
     assert done.returncode == 1
     assert "Chromium, in which the tests open pages, is missing" in done.stderr
     assert "apt-get install chromium" in done.stderr
+
+
+def test_without_nspawn_one_is_told_which_tests_are_left_out(tmp_path: Path) -> None:
+    """What root alone can run does not stop the set-up where it cannot be installed."""
+    done = setup("nspawn", path=str(tmp_path))
+    assert (done.returncode, done.stdout) == (0, "")
+    assert done.stderr == "setup: tests that boot systemd will be skipped: they want root and systemd-nspawn\n"
+
+
+def test_the_systems_python_is_asked_for_its_version(tmp_path: Path) -> None:
+    """What is fetched for a service hangs on it; where there is none, it counts as older than any."""
+    assert python_version(Path(sys.executable)) == sys.version_info[:3]
+    assert python_version(tmp_path / "python3") == (0,)

@@ -1,4 +1,4 @@
-"""The units of systemd/ as they are shipped."""
+"""The units of systemd/ as they are shipped; tests/e2e/test_booted_service.py has them at work under systemd."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ PROMISES = [
     pytest.param("rpcgw.service", "Type", "notify", id="Debian 12 has systemd 252, which knows no notify-reload"),
     pytest.param("rpcgw.service", "ExecReload", "/bin/kill -HUP $MAINPID", id="so the signal is sent by hand"),
     pytest.param("rpcgw.service", "RestartPreventExitStatus", "78", id="a mistake does not mend itself"),
+    pytest.param("rpcgw.service", "StartLimitIntervalSec", "0", id="all else may: it is tried for ever"),
     pytest.param("rpcgw.service", "DynamicUser", "yes", id="a user of its own"),
     pytest.param("rpcgw.service", "ProtectSystem", "strict", id="it writes nowhere"),
     pytest.param("rpcgw.service", "StateDirectory", "rpcgw", id="but in its state directory"),
