@@ -38,7 +38,7 @@ async def open_rates(gateway: Gateway, clock: Clock, observer: Observer) -> Asyn
     settings = gateway.settings
     limiter = _limiter(gateway, clock, observer)
     try:
-        yield Rates(limiter, observer, open_when_away=settings.limits.when_away == "open")
+        yield Rates(limiter, observer, clock, open_when_away=settings.limits.when_away == "open")
     finally:
         await limiter.close()
 

@@ -7,9 +7,9 @@ is only ever a key of the counter, hashed with a secret and the day.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from hashlib import blake2b
 from typing import Final, Protocol
 
@@ -27,11 +27,16 @@ from rpcgw.protocol.webmcp.statistics import A_DAY
 
 _FIELDS: Final[HeaderFields] = (("Cache-Control", "no-store"),)
 _MEDIA_TYPES: Final = frozenset({"application/json", "text/plain"})
+_LIMIT: Final = "beacon"
 _MINUTE: Final = 60
+_REMEMBERED: Final = 1024
 _RETRY: Final = 5
 _TAKEN: Final = Reply(204, headers=_FIELDS)
 _MALFORMED: Final = Reply(400, headers=_FIELDS)
 _AWAY: Final = Reply(503, headers=(*_FIELDS, ("Retry-After", str(_RETRY))))
+
+Limits = tuple[tuple[Rate, tuple[str, ...]], ...]
+"""Rates, and whose count each of them is."""
 
 
 class UsageLog(Protocol):
@@ -83,6 +88,7 @@ def _admit(
     served: SiteServed, services: Services, admit: Callable[[Head], Verdict], large: Callable[[Head], Reply]
 ) -> Callable[[Head], Verdict]:
     """Method, media type, declared size, the sender, then the rates, which somebody outside may count."""
+    within_rates = _rated(served, services)
 
     def admit_beacon(head: Head) -> Verdict:
         verdict = admit(head)
@@ -96,34 +102,52 @@ def _admit(
         if services.respect_signals and _wants_out(head):
             _count(services, served, "opted_out")
             return _TAKEN
-        return Pending(_within_rates(served, services, head, verdict))
+        assert isinstance(verdict, Principal), "the policy asks for no token, so nothing is pending"
+        return within_rates(head, verdict)
 
     return admit_beacon
 
 
-def _within_rates(
-    served: SiteServed, services: Services, head: Head, verdict: Verdict
-) -> Callable[[], Awaitable[Principal | Reply]]:
-    async def settle() -> Principal | Reply:
-        assert isinstance(verdict, Principal), "the policy asks for no token, so nothing is pending"
-        counts: list[tuple[int, tuple[str, ...]]] = [
-            (services.rate, (served.site.name, _hidden(services, head.peer))),
-            (services.ceiling, (served.site.name, "all")),
-        ]
-        for amount, key in counts:
-            rates = services.rates if amount else None
-            if rates is not None and (wait := await rates.hit("beacon", Rate(amount, _MINUTE), *key)):
-                _count(services, served, "limited")
-                return Reply(429, headers=_FIELDS + later(wait))
-        return verdict
+def _rated(served: SiteServed, services: Services) -> Callable[[Head, Principal], Verdict]:
+    """A sender's own rate, then the ceiling of all. Who is known to be over one of them is refused at once."""
+    rates, site = services.rates, served.site.name
+    own, everybody = Rate(services.rate, _MINUTE), Rate(services.ceiling, _MINUTE)
 
-    return settle
+    @lru_cache(_REMEMBERED)
+    def limits(day: int, address: str) -> Limits:
+        counts = (own, (site, _hidden(services.secret, day, address))), (everybody, (site, "all"))
+        return tuple(count for count in counts if count[0].amount)
+
+    def refused(wait: float) -> Reply:
+        _count(services, served, "limited")
+        return _limited(later(wait))
+
+    def within(head: Head, who: Principal) -> Verdict:
+        counted = limits(int(services.clock.now()) // A_DAY, counted_as(head.peer))
+        if rates is None or not counted:
+            return who
+        for rate, key in counted:
+            if wait := rates.known(_LIMIT, rate, *key):
+                return refused(wait)
+        return Pending(partial(settle, rates, counted, who))
+
+    async def settle(rates: Rates, counted: Limits, who: Principal) -> Principal | Reply:
+        for rate, key in counted:
+            if wait := await rates.hit(_LIMIT, rate, *key):
+                return refused(wait)
+        return who
+
+    return within
 
 
-def _hidden(services: Services, peer: str) -> str:
+@lru_cache
+def _limited(fields: HeaderFields) -> Reply:
+    return Reply(429, headers=_FIELDS + fields)
+
+
+def _hidden(secret: bytes, day: int, address: str) -> str:
     """An address as a key that nobody can read, another one each day."""
-    day = int(services.clock.now()) // A_DAY
-    return blake2b(f"{day} {counted_as(peer)}".encode(), key=services.secret[:64], digest_size=16).hexdigest()
+    return blake2b(f"{day} {address}".encode(), key=secret[:64], digest_size=16).hexdigest()
 
 
 async def _answer(served: SiteServed, services: Services, _: Principal, inbound: Inbound) -> Reply:

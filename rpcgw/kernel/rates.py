@@ -6,24 +6,46 @@ So no two windows meet at a border where twice as much would pass.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import floor
 from typing import Final
 
 from rpcgw.api.rates import Rate
-from rpcgw.kernel.ports import Limiter, Observer, StoreError
+from rpcgw.kernel.ports import Clock, Limiter, Observer, StoreError
 
 AWAY_RETRY: Final = 5.0
 """Seconds after which to try again where nobody can count and that is to mean no."""
+BELIEVED: Final = 1.0
+"""Seconds for which a refusal is believed before whoever counts is asked again: there it may have been forgotten."""
+_MOST_REFUSED: Final = 10_000
 
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """Counts, and decides what it means that nobody can count: yes where `open_when_away`, else no."""
+    """Counts, and decides what it means that nobody can count: yes where `open_when_away`, else no.
+
+    Who is refused is remembered for a moment, so that a flood is refused without asking for each of it. Nobody is
+    refused who would have passed: what others count meanwhile makes a wait only longer.
+    """
 
     limiter: Limiter
     observer: Observer
+    clock: Clock
     open_when_away: bool = True
+    _refused: dict[tuple[object, ...], tuple[float, float]] = field(default_factory=dict)
+    """By limit, rate and key: when one more will be within the rate, and until when that is believed."""
+
+    def known(self, limit: str, rate: Rate, *key: str) -> float:
+        """What `hit` would say as far as this worker knows by itself; 0.0 where somebody is to be asked."""
+        found = self._refused.get((limit, rate, *key)) if self._refused else None
+        if found is None:
+            return 0.0
+        free, believed = found
+        now = self.clock.monotonic()
+        if now >= believed:
+            del self._refused[limit, rate, *key]
+            return 0.0
+        return self._told(limit, key, free - now)
 
     async def hit(self, limit: str, rate: Rate, *key: str) -> float:
         """Count one; 0.0 where it is within the rate, else how many seconds to wait. What is refused does not count.
@@ -33,13 +55,26 @@ class Rates:
             rate: How often it may happen.
             key: Whose count it is. Keys of two limits must differ.
         """
+        if wait := self.known(limit, rate, *key):
+            return wait
         try:
             wait = await self.limiter.hit(rate, limit, *key)
         except StoreError as error:
             self.observer.event("limit.error", limit=limit, reason=str(error))
             return 0.0 if self.open_when_away else AWAY_RETRY
         if wait:
-            self.observer.event("limit.reached", limit=limit, key="/".join(key), wait=round(wait, 3))
+            self._remember(wait, (limit, rate, *key))
+            self._told(limit, key, wait)
+        return wait
+
+    def _remember(self, wait: float, what: tuple[object, ...]) -> None:
+        if len(self._refused) >= _MOST_REFUSED:
+            self._refused.clear()
+        now = self.clock.monotonic()
+        self._refused[what] = (now + wait, now + min(wait, BELIEVED))
+
+    def _told(self, limit: str, key: tuple[str, ...], wait: float) -> float:
+        self.observer.event("limit.reached", limit=limit, key="/".join(key), wait=round(wait, 3))
         return wait
 
 

@@ -17,6 +17,7 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
@@ -31,6 +32,8 @@ _SECRET: Final = 16
 _PATIENCE: Final = 1.0
 """Seconds to wait for a sibling that holds the lock: it needs microseconds, unless it was stopped meanwhile."""
 _PAUSE: Final = 0.0002
+_REMEMBERED: Final = 1024
+"""Hashes that are kept: who is counted is counted again."""
 
 
 class Table:
@@ -50,6 +53,7 @@ class Table:
             if not any(self._map[:_SECRET]):
                 self._map[:_SECRET] = os.urandom(_SECRET)
         self._secret = bytes(self._map[:_SECRET])
+        self._hash = lru_cache(_REMEMBERED)(self._hashed)
 
     def _open(self, path: Path) -> int:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -69,7 +73,8 @@ class Table:
             StoreError: A sibling holds the lock for longer than anybody may.
         """
         number, (high, low) = int(now // window), self._hash(key)
-        with self._alone():
+        self._lock()
+        try:
             at = self._find(high, low)
             previous, current = self._counts(at, number)
             if int(previous * self._left(now, window) / window + current) + amount > limit:
@@ -77,6 +82,8 @@ class Table:
             if at is None:
                 at = self._free(high, low, int(now))
             self._write(at, number, previous, current + amount, (number + 2) * window)
+        finally:
+            self._unlock()
         return True
 
     def look(self, key: str, window: int, now: float) -> tuple[int, int, float]:
@@ -109,7 +116,7 @@ class Table:
     def _left(now: float, window: int) -> float:
         return window - now % window
 
-    def _hash(self, key: str) -> tuple[int, int]:
+    def _hashed(self, key: str) -> tuple[int, int]:
         digest = hashlib.blake2b(key.encode("utf-8", "surrogatepass"), digest_size=16, key=self._secret).digest()
         return int.from_bytes(digest[:8], "little") or 1, int.from_bytes(digest[8:], "little")
 
@@ -119,7 +126,10 @@ class Table:
 
     def _find(self, high: int, low: int) -> int | None:
         cells = self._cells
-        return next((at for at in self._bucket(high) if cells[at] == high and cells[at + 1] == low), None)
+        for at in self._bucket(high):
+            if cells[at] == high and cells[at + 1] == low:
+                return at
+        return None
 
     def _counts(self, at: int | None, number: int) -> tuple[int, int]:
         """Of the window before, and of the one with this number."""
@@ -149,17 +159,20 @@ class Table:
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
-        if self._file < 0:
-            yield
-            return
         self._lock()
         try:
             yield
         finally:
+            self._unlock()
+
+    def _unlock(self) -> None:
+        if self._file >= 0:
             fcntl.flock(self._file, fcntl.LOCK_UN)
 
     def _lock(self) -> None:
         """Wait for the lock, and not for ever: a stopped process keeps what it holds."""
+        if self._file < 0:
+            return
         until = 0.0
         while True:
             try:

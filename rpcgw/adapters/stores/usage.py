@@ -6,7 +6,7 @@ Whoever adds something waits until it is kept, or is told that it is not: nothin
 from __future__ import annotations
 
 import asyncio
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -21,7 +21,7 @@ from rpcgw.protocol.webmcp.beacons import Begun, Ended, Told
 from rpcgw.protocol.webmcp.statistics import Answered, Query, Use
 
 BATCH: Final = 500
-LINGER: Final = 0.02
+LINGER: Final = 0.05
 """Seconds that a batch is waited for, so that beacons that come together are written together."""
 LATE: Final = 5.0
 """Seconds for which an end waits for its beginning: another worker may write that."""
@@ -131,21 +131,20 @@ class UsageLog:
             return
         now = self._clock.monotonic()
         ends = [*(now + LATE for _ in batch), *(until for until, _ in late)]
+        became = Counter[tuple[str, str]]()
         for each, was_there, until in zip(told, found, ends, strict=True):
-            self._settle(each, now, until, was_there=was_there)
+            if isinstance(each, Begun):
+                became[each.site, "begun"] += 1
+            elif was_there:
+                became[each.site, "ended"] += 1
+            elif now < until:  # its beginning may be what another worker is about to write
+                self._late.append((until, each))
+            else:
+                became[each.site, "unmatched"] += 1
+        for (site, outcome), count in became.items():
+            self._observer.event("webmcp.beacon", site=site, outcome=outcome, count=count)
         for waiting in batch:
             waiting.settle()
-
-    def _settle(self, told: Told, now: float, until: float, *, was_there: bool) -> None:
-        """An end whose beginning is not there waits for it, for a while: another worker may be about to write it."""
-        if isinstance(told, Begun):
-            self._count(told, "begun")
-        elif was_there:
-            self._count(told, "ended")
-        elif now < until:
-            self._late.append((until, told))
-        else:
-            self._count(told, "unmatched")
 
     def _failed(self, batch: Sequence[_Waiting], error: StoreError) -> None:
         self._observer.event("webmcp.log_failed", reason=str(error), refused=len(batch))

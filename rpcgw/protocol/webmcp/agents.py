@@ -6,7 +6,6 @@ own word: it is counted, and nothing is ever decided by it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import lru_cache
 from typing import Final
 
@@ -38,14 +37,11 @@ def cleaned(hint: str) -> str:
     return " ".join(kept.split())[:LONGEST].rstrip() or UNKNOWN
 
 
-def counted(hint: str, further: Iterable[str] = ()) -> str:
-    """The name that a hint is counted under: a well-known agent's, one of `further`, `other` or `unknown`."""
-    return _counted(cleaned(hint), tuple(further))
-
-
 @lru_cache(maxsize=1024)
-def _counted(hint: str, further: tuple[str, ...]) -> str:
-    if hint == UNKNOWN:
+def counted(hint: str, further: tuple[str, ...] = ()) -> str:
+    """The name that a hint is counted under: a well-known agent's, one of `further`, `other` or `unknown`."""
+    clean = cleaned(hint)
+    if clean == UNKNOWN:
         return UNKNOWN
-    folded = hint.casefold()
+    folded = clean.casefold()
     return next((name for name in (*further, *KNOWN) if name.casefold() in folded), OTHER)

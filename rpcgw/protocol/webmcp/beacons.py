@@ -5,7 +5,7 @@ Of a call is kept when it began, of which site and tool it was, which agent made
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from enum import Enum
 from typing import Annotated, Final, Literal, get_args
 
@@ -65,7 +65,7 @@ class _Beacon(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 _decode = msgspec.json.Decoder(_Beacon).decode
 
 
-def read(body: bytes, site: str, tools: Collection[str], now: float, agents: Iterable[str] = ()) -> Told | Refused:
+def read(body: bytes, site: str, tools: Collection[str], now: float, agents: tuple[str, ...] = ()) -> Told | Refused:
     """What a beacon of a site says; `tools` are the site's, `agents` are kept by name beside the well-known ones."""
     try:
         beacon = _decode(body)

@@ -31,7 +31,7 @@ class World:
     told: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.rates = Rates(SharedLimiter(None, lambda: self.now), self)  # type: ignore[arg-type]
+        self.rates = Rates(SharedLimiter(None, lambda: self.now), self, self)  # type: ignore[arg-type]
 
     def event(self, name: str, /, **fields: Any) -> None:
         self.told.append((name, fields))

@@ -8,7 +8,8 @@ import pytest
 
 from rpcgw.api.rates import Rate
 from rpcgw.kernel.ports import StoreError
-from rpcgw.kernel.rates import Rates, retry_after, seconds_until_free
+from rpcgw.kernel.rates import BELIEVED, Rates, retry_after, seconds_until_free
+from tests.unit.endpoints.house import Clock
 
 TEN = Rate(10, 60)
 
@@ -41,8 +42,15 @@ class Away:
 
 
 class Full:
+    """Nothing is within any rate before so many seconds; `asked` counts who wanted to know."""
+
+    def __init__(self, wait: float = 3.0) -> None:
+        self.wait = wait
+        self.asked = 0
+
     async def hit(self, rate: Rate, *key: str) -> float:
-        return 3.0
+        self.asked += 1
+        return self.wait
 
 
 class Notes:
@@ -59,7 +67,7 @@ class Notes:
 async def test_nobody_can_count(open_when_away: bool, passes: bool) -> None:
     """The setting decides, and the operator is told."""
     notes = Notes()
-    rates = Rates(Away(), notes, open_when_away=open_when_away)  # type: ignore[arg-type]
+    rates = Rates(Away(), notes, Clock(), open_when_away=open_when_away)  # type: ignore[arg-type]
     assert (await rates.hit("address", TEN, "a") == 0.0) is passes
     assert notes.events == [("limit.error", {"limit": "address", "reason": "gone"})]
 
@@ -67,5 +75,61 @@ async def test_nobody_can_count(open_when_away: bool, passes: bool) -> None:
 async def test_a_limit_that_is_reached_is_told() -> None:
     """Which, whose, and for how long."""
     notes = Notes()
-    assert await Rates(Full(), notes).hit("address", TEN, "203.0.113.9") == 3.0  # type: ignore[arg-type]
+    assert await Rates(Full(), notes, Clock()).hit("address", TEN, "203.0.113.9") == 3.0  # type: ignore[arg-type]
     assert notes.events == [("limit.reached", {"limit": "address", "key": "203.0.113.9", "wait": 3.0})]
+
+
+async def test_a_flood_is_refused_without_asking_for_each_of_it() -> None:
+    """Who is refused waits as long as was said, is told how long that still is, and each refusal is told and counted."""
+    notes, clock, full = Notes(), Clock(), Full(wait=3.0)
+    rates = Rates(full, notes, clock)  # type: ignore[arg-type]
+    assert rates.known("address", TEN, "a") == 0.0
+    assert await rates.hit("address", TEN, "a") == 3.0
+    clock.time += 0.25
+    assert [await rates.hit("address", TEN, "a") for _ in range(100)] == [2.75] * 100
+    assert rates.known("address", TEN, "a") == 2.75
+    assert (full.asked, len(notes.events)) == (1, 102)
+
+
+@pytest.mark.parametrize(
+    ("limit", "rate", "key"),
+    [
+        pytest.param("address", TEN, "b", id="another key"),
+        pytest.param("token", TEN, "a", id="another limit"),
+        pytest.param("address", Rate(11, 60), "a", id="another rate"),
+    ],
+)
+async def test_others_are_asked_for(limit: str, rate: Rate, key: str) -> None:
+    """What is known of one is known of nobody else."""
+    full = Full()
+    rates = Rates(full, Notes(), Clock())  # type: ignore[arg-type]
+    await rates.hit("address", TEN, "a")
+    assert rates.known(limit, rate, key) == 0.0
+    await rates.hit(limit, rate, key)
+    assert full.asked == 2
+
+
+@pytest.mark.parametrize(
+    ("wait", "later"),
+    [
+        pytest.param(0.2, 0.2, id="once the wait is over"),
+        pytest.param(3600.0, BELIEVED, id="of a long wait now and then: who counts may have been told to forget"),
+    ],
+)
+async def test_a_refusal_is_not_believed_for_long(wait: float, later: float) -> None:
+    """Then whoever counts decides again."""
+    clock, full = Clock(), Full(wait)
+    rates = Rates(full, Notes(), clock)  # type: ignore[arg-type]
+    await rates.hit("address", TEN, "a")
+    clock.time += later
+    full.wait = 0.0
+    assert await rates.hit("address", TEN, "a") == 0.0
+
+
+async def test_a_flood_of_keys_takes_no_more_memory() -> None:
+    """What is remembered is bounded; who is forgotten is asked for again."""
+    full = Full()
+    rates = Rates(full, Notes(), Clock())  # type: ignore[arg-type]
+    for number in range(25_000):
+        await rates.hit("address", TEN, str(number))
+    assert len(rates._refused) <= 10_000

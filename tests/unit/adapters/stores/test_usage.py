@@ -52,7 +52,8 @@ class House:
 
     def counted(self) -> Counter[str]:
         """What became of each beacon."""
-        return Counter(fields["outcome"] for name, fields in self.observer.events if name == "webmcp.beacon")
+        told = [fields for name, fields in self.observer.events if name == "webmcp.beacon"]
+        return sum((Counter({fields["outcome"]: fields.get("count", 1)}) for fields in told), Counter())
 
     async def until(self, done: Callable[[], bool]) -> None:
         """Wait for something that the log does by itself."""
