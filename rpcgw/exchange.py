@@ -7,9 +7,9 @@ is read: guards and tokens are checked on it alone. Values made for each request
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import msgspec
 
@@ -159,6 +159,9 @@ def refused_plainly(verdict: Rejected, _: Head) -> Reply:
     return Reply(verdict.status, headers=verdict.headers, verdict=verdict)
 
 
+Quick = Callable[[Principal, Inbound], "Reply | Coroutine[Any, Any, Reply] | None"]
+
+
 @dataclass(frozen=True, slots=True)
 class Entrance:
     """One path as doors serve it, both spellings (with and without a trailing slash).
@@ -172,6 +175,8 @@ class Entrance:
     and tells the operator. `seen` makes of a head what it is to everybody here, where a proxy stands before us: its
     peer becomes the client. `origins` may read answers from a page (CORS), and see the headers named in `expose`;
     with `credentials` they may send their cookies along.
+    `quick` answers what has not to be waited for at once, or gives the rest of it, to be awaited in the very task that
+    it was called in; None is what it leaves to `answer`. It never differs from `answer` in what a client sees.
     """
 
     name: str
@@ -186,3 +191,4 @@ class Entrance:
     refuse: Callable[[Rejected, Head], Reply] = refused_plainly
     credentials: bool = False
     seen: Callable[[Head], Head] | None = None
+    quick: Quick | None = None

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Coroutine
+from typing import Any, Protocol
 
-from rpcgw.kernel.call import Call, Outcome
+from rpcgw.kernel.call import Call, Done, Outcome
 
 
 class Executor(Protocol):
@@ -12,3 +13,10 @@ class Executor(Protocol):
 
     async def execute(self, call: Call) -> Outcome:
         """Run a call to its end."""
+
+
+class Beginner(Executor, Protocol):
+    """One that also runs calls without waiting."""
+
+    def begin(self, call: Call) -> Done | Coroutine[Any, Any, Outcome]:
+        """Run a call in the current task: its result where nothing had to be waited for, else the rest of it."""

@@ -15,13 +15,14 @@ from typing import Any, Final
 import msgspec
 
 from rpcgw.access.admit import Policy, Refuse, admitter, refuser, too_large
-from rpcgw.access.challenges import insufficient_scope
 from rpcgw.api.context import Principal
+from rpcgw.endpoints import mcp_replies as replies
 from rpcgw.endpoints.message_spans import Handle, beginning, under_a_span
+from rpcgw.endpoints.quick_calls import QuickCalls
 from rpcgw.endpoints.subscriptions import listen
 from rpcgw.endpoints.tool_calls import call
 from rpcgw.endpoints.visit import Answer, Services, Visit
-from rpcgw.exchange import Entrance, Head, HeaderFields, Inbound, Reply
+from rpcgw.exchange import Entrance, Head, Inbound, Reply
 from rpcgw.kernel.ports import StoreError
 from rpcgw.protocol.mcp import UNKNOWN_VERSION, Endpoint, answers, notices
 from rpcgw.protocol.mcp import headers as fields
@@ -50,8 +51,6 @@ _RETRY: Final = 4.0
 """Seconds after which the store may be back; Retry-After says whole ones, and more."""
 _NO_SESSION: Final = "Mcp-Session-Id is missing; begin with initialize"
 _SESSION_GONE: Final = "There is no such session; begin a new one with initialize, without Mcp-Session-Id"
-_CLIENT_LEFT: Final = Reply(499)
-"""Nobody reads it: the status is for the log."""
 
 
 async def answer(endpoint: Endpoint, services: Services, principal: Principal, inbound: Inbound) -> Reply:
@@ -86,7 +85,7 @@ def _offered(endpoint: Endpoint, policy: Policy, services: Services, pattern: st
 
 async def _stateless(visit: Visit, request: Modern) -> Reply:
     made = await _answered(visit, request, _STATELESS.get(request.method, _unknown), None)
-    return _CLIENT_LEFT if made is None else _reply(visit, made, told=request.method == "tools/call")
+    return replies.of_stateless(visit, made, told=request.method == "tools/call")
 
 
 async def _discover(visit: Visit, request: Modern | Legacy, _: None) -> Answer:
@@ -102,9 +101,9 @@ async def _in_session(visit: Visit, request: Legacy) -> Reply:
         return await (beginning(_initialize, visit, request) if traced else _initialize(visit, request))
     session = await _session(visit)
     if isinstance(session, Refused):
-        return _refuse(visit, msgspec.structs.replace(session, id=request.id))
+        return replies.refuse(visit, msgspec.structs.replace(session, id=request.id))
     made = await _legacy(visit, request, session)
-    return answers.accepted() if made is None else _reply(visit, made, told=request.method == "tools/call")
+    return replies.of_session(visit, made, told=request.method == "tools/call")
 
 
 def _legacy(visit: Visit, request: Legacy, session: Session) -> Awaitable[Answer | Refused | None]:
@@ -117,12 +116,12 @@ async def _initialize(visit: Visit, request: Legacy) -> Reply:
     asked = request.params.get("protocolVersion")
     if type(asked) is not str:
         fault = Fault(INVALID_PARAMS, "params.protocolVersion must be a text", {"supported": list(SESSION)})
-        return _refuse(visit, refuse(fault, request.id, "session"))
+        return replies.refuse(visit, refuse(fault, request.id, "session"))
     revision, offered = negotiate(asked), declared(request.params.get("capabilities"))
     try:
         session_id = await visit.services.sessions.begin(visit.endpoint, visit.principal, revision, offered)
     except StoreError as error:
-        return _refuse(visit, msgspec.structs.replace(_store_failed(visit, error), id=request.id))
+        return replies.refuse(visit, msgspec.structs.replace(_store_failed(visit, error), id=request.id))
     body = answers.result(request.id, visit.endpoint.welcome(revision))
     return answers.reply(body, visit.locale, headers=(("Mcp-Session-Id", session_id),))
 
@@ -135,7 +134,7 @@ async def _notice(visit: Visit, notice: Notice) -> Reply:
     if notice.era == "session":
         session = await _session(visit)
         if isinstance(session, Refused):
-            return _refuse(visit, session)
+            return replies.refuse(visit, session)
         await _hear(visit, notice)
     return answers.accepted()
 
@@ -152,9 +151,9 @@ async def _batch(visit: Visit, batch: Batch) -> Reply:
     """Answer what wants an answer, in the batch's order; 202 where nothing does."""
     session = await _session(visit)
     if isinstance(session, Refused):
-        return _refuse(visit, session)
+        return replies.refuse(visit, session)
     if not SESSION[session.revision].batches:
-        return _refuse(visit, Refused(400, INVALID_REQUEST, "This session's revision has no batches"))
+        return replies.refuse(visit, Refused(400, INVALID_REQUEST, "This session's revision has no batches"))
     for item in batch.items:
         if isinstance(item, Notice):
             await _hear(visit, item)
@@ -190,12 +189,12 @@ async def _end(visit: Visit) -> Reply:
     """DELETE: the client ends its session."""
     session_id = visit.inbound.head.headers.get(fields.SESSION)
     if session_id is None:
-        return _refuse(visit, Refused(400, INVALID_REQUEST, _NO_SESSION))
+        return replies.refuse(visit, Refused(400, INVALID_REQUEST, _NO_SESSION))
     try:
         ended = await visit.services.sessions.end(visit.endpoint, visit.principal, session_id)
     except StoreError as error:
-        return _refuse(visit, _store_failed(visit, error))
-    return Reply(200) if ended else _refuse(visit, Refused(404, INVALID_REQUEST, _SESSION_GONE))
+        return replies.refuse(visit, _store_failed(visit, error))
+    return Reply(200) if ended else replies.refuse(visit, Refused(404, INVALID_REQUEST, _SESSION_GONE))
 
 
 async def _session(visit: Visit) -> Session | Refused:
@@ -242,43 +241,13 @@ def _no_method(name: str) -> Fault:
     return Fault(METHOD_NOT_FOUND, f"Method not found: {name[:100]}")
 
 
-def _reply(visit: Visit, made: Answer | Refused, *, told: bool) -> Reply:
-    """The answer on the wire; a refusal that nobody was `told` of is told here."""
-    if isinstance(made, Refused):
-        return _rendered(visit.endpoint, made) if told else _refuse(visit, made)
-    return answers.reply(made.body, visit.locale, made.after)
-
-
-def _refuse(visit: Visit, refused: Refused) -> Reply:
-    endpoint = visit.endpoint
-    visit.services.observer.event(
-        "envelope.refused",
-        group=endpoint.group,
-        version=endpoint.version,
-        code=refused.code,
-        reason=refused.message,
-    )
-    return _rendered(endpoint, refused)
-
-
-def _rendered(endpoint: Endpoint, refused: Refused) -> Reply:
-    return answers.refusal(refused, _challenge(endpoint, refused))
-
-
-def _challenge(endpoint: Endpoint, refused: Refused) -> HeaderFields:
-    """Where a scope is missing: which a client is to ask for."""
-    if refused.status == 403 and isinstance(refused.data, dict):
-        return insufficient_scope(endpoint.metadata_url, refused.data["extra"]["scopes"])
-    return ()
-
-
 def _store_failed(visit: Visit, error: StoreError) -> Refused:
     visit.services.observer.event("session.store_error", operation="session", reason=str(error))
     return Refused(503, INTERNAL_ERROR, "The session store cannot be reached; try again soon", retry_after=_RETRY)
 
 
 async def _refused(visit: Visit, refused: Refused) -> Reply:
-    return _refuse(visit, refused)
+    return replies.refuse(visit, refused)
 
 
 _STATELESS: Final[Mapping[str, Callable[[Visit, Modern, None], Awaitable[Answer | Refused | None]]]] = {
@@ -318,6 +287,7 @@ def _entrance(endpoint: Endpoint, policy: Policy, services: Services, pattern: s
         too_large=partial(refusing, too_large(limit, _LIMIT_SETTING)),
         refuse=refusing,
         answer=partial(answer, endpoint, services),
+        quick=QuickCalls(endpoint, services) if services.tracer is None else None,
         origins=endpoint.origins,
         expose=EXPOSED,
     )

@@ -7,7 +7,7 @@ waits for something: most calls are over before.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 from math import inf, isfinite
 from typing import Any, Final
 
@@ -19,7 +19,7 @@ from rpcgw.endpoints.attended import Attended, Watch, attended
 from rpcgw.endpoints.streams import Stream
 from rpcgw.endpoints.visit import Answer, Visit
 from rpcgw.exchange import Headers
-from rpcgw.kernel.call import Call, Done, Failed
+from rpcgw.kernel.call import Call, Done, Failed, Outcome
 from rpcgw.kernel.gate import Assertion, Passed
 from rpcgw.protocol.mcp import answers, calls, notices, trace
 from rpcgw.protocol.mcp import headers as fields
@@ -31,6 +31,7 @@ from rpcgw.protocol.mcp.messages import Legacy, Modern
 from rpcgw.protocol.mcp.revisions import SESSION, STATELESS, Revision
 from rpcgw.protocol.mcp.sessions import Session
 from rpcgw.protocol.mcp.spans import TOOL_ERROR
+from rpcgw.protocol.mcp.tools import Tool
 from rpcgw.protocol.trace import context
 
 _NO_META: Final[dict[str, Any]] = {}
@@ -40,16 +41,24 @@ _CUT: Final = Fault(INTERNAL_ERROR, "The server is stopping; the call was cut of
 
 async def call(visit: Visit, request: Modern | Legacy, session: Session | None) -> Answer | Refused | None:
     """Run a tool; None where nobody waits for its answer any more. Without a session it is the stateless era."""
-    revision = _revision(request, session)
     running = Running(visit, request, session)
-    planned = calls.plan(visit.endpoint, request.params, _repeated(visit, revision), visit.locale, visit.principal)
+    repeated = _repeated(visit, running.revision)
+    planned = calls.plan(visit.endpoint, request.params, repeated, visit.locale, visit.principal)
     if not isinstance(planned, Planned):
-        return _not_run(visit, request, running, planned, revision)
+        return not_run(visit, request, running, planned)
+    asked = _kernel_call(visit, planned.tool.method.name, planned.arguments, running, planned.gated)
+    return await run(visit, request, planned.tool, running, visit.services.executor.execute(asked))
+
+
+async def run(
+    visit: Visit, request: Modern | Legacy, tool: Tool, running: Running, work: Awaitable[Outcome]
+) -> Answer | Refused | None:
+    """The answer to a call, while its client may hear of it, give it up, or leave; None as in `call`."""
     made: Answer | Refused | None = None
     try:
-        made = await attended(_run(visit, request, planned, running, revision), running.attend)
+        made = await attended(_answer(visit, request, tool, work, running.revision), running.attend)
     except asyncio.CancelledError:
-        made = refuse(_CUT, request.id, revision.era)
+        made = refuse(_CUT, request.id, running.revision.era)
         raise
     finally:
         running.end(made)
@@ -68,17 +77,16 @@ def _repeated(visit: Visit, revision: Revision) -> Headers | None:
     return visit.inbound.head.headers if revision.era == "stateless" else None
 
 
-def _not_run(
-    visit: Visit, request: Modern | Legacy, running: Running, planned: Misfit | Fault, revision: Revision
-) -> Answer | Refused:
+def not_run(visit: Visit, request: Modern | Legacy, running: Running, planned: Misfit | Fault) -> Answer | Refused:
     """The answer to a call that is refused before anything runs. It is a call that has ended all the same."""
     fault = planned if isinstance(planned, Fault) else planned.fault
+    era = running.revision.era
     _tell(visit, _kernel_call(visit, _asked_for(visit, request, planned), {}, running), fault)
     if isinstance(planned, Fault) or planned.tool.validation_errors == "protocol":
-        return refuse(fault, request.id, revision.era)
+        return refuse(fault, request.id, era)
     if visit.span is not None:
         visit.span.failed(TOOL_ERROR, fault.message)
-    return Answer(answers.failed(request.id, msgspec.to_builtins(fault), visit.endpoint, revision.era))
+    return Answer(answers.failed(request.id, msgspec.to_builtins(fault), visit.endpoint, era))
 
 
 def _asked_for(visit: Visit, request: Modern | Legacy, planned: Misfit | Fault) -> str:
@@ -96,12 +104,11 @@ def _tell(visit: Visit, asked: Call, fault: Fault) -> None:
     observer.call_finished(asked, Failed(fault.code, fault.message, {}, error), 0.0)
 
 
-async def _run(
-    visit: Visit, request: Modern | Legacy, planned: Planned, running: Running, revision: Revision
+async def _answer(
+    visit: Visit, request: Modern | Legacy, tool: Tool, work: Awaitable[Outcome], revision: Revision
 ) -> Answer | Refused:
-    asked = _kernel_call(visit, planned.tool.method.name, planned.arguments, running, planned.gated)
-    outcome = await visit.services.executor.execute(asked)
-    body = answers.outcome_of(request.id, outcome, planned.tool, visit.endpoint, revision)
+    outcome = await work
+    body = answers.outcome_of(request.id, outcome, tool, visit.endpoint, revision)
     if isinstance(body, Fault):
         return refuse(body, request.id, revision.era)
     if visit.span is not None and isinstance(outcome, Failed):
@@ -144,11 +151,12 @@ def _forwarded(visit: Visit, traced: Mapping[str, str]) -> Mapping[str, str]:
 class Running:
     """One call under way, and the way back to its client: the `rpcgw.api.context.Client` of its procedure."""
 
-    __slots__ = ("_request", "_session", "_stream", "_told", "_visit", "meta")
+    __slots__ = ("_request", "_session", "_stream", "_told", "_visit", "meta", "revision")
 
     def __init__(self, visit: Visit, request: Modern | Legacy, session: Session | None) -> None:
         meta = request.params.get("_meta")
         self.meta: dict[str, Any] = meta if type(meta) is dict else _NO_META
+        self.revision = _revision(request, session)
         self._visit = visit
         self._request = request
         self._session = session

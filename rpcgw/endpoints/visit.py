@@ -8,7 +8,7 @@ import msgspec
 
 from rpcgw.api.context import Principal
 from rpcgw.endpoints.cancellations import Cancellations
-from rpcgw.endpoints.executing import Executor
+from rpcgw.endpoints.executing import Beginner
 from rpcgw.endpoints.sessions import Sessions
 from rpcgw.endpoints.subscribed import Subscriptions
 from rpcgw.exchange import Inbound
@@ -26,7 +26,7 @@ class Services:
     `switches` say which methods are off.
     """
 
-    executor: Executor
+    executor: Beginner
     sessions: Sessions
     ids: Ids
     clock: Clock

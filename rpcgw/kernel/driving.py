@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Callable, Coroutine, Generator
 from functools import partial
 from types import coroutine
-from typing import Any, Protocol, TypeVar
+from typing import Any, NoReturn, Protocol, TypeVar
 
 _T = TypeVar("_T")
 
@@ -53,6 +53,24 @@ def answerable(work: Work[_T]) -> Steps[_T]:
     raise asyncio.CancelledError
 
 
+def first_step(work: Work[_T]) -> tuple[bool, Any]:
+    """Begin: whether the work is over already, and what it gave, or else waits for."""
+    try:
+        return False, work.send(None)
+    except StopIteration as done:
+        return True, done.value
+
+
+async def ended(task: asyncio.Task[Any], own: int, error: BaseException) -> NoReturn:
+    """Work whose first step was its last: it failed with `error`, and had cancelled its own task so often.
+
+    Raises:
+        BaseException: `error`.
+    """
+    await coroutine(_taken_back)(task, own)
+    raise error
+
+
 def _watched(task: asyncio.Task[Any], work: Work[_T], waiting: object, own: int) -> Steps[_T]:
     """Work that waits for something, to its end; `own` is how often it has cancelled its task so far.
 
@@ -84,6 +102,8 @@ def _watched(task: asyncio.Task[Any], work: Work[_T], waiting: object, own: int)
 
 def _taken_back(task: asyncio.Task[Any], times: int) -> Steps[None]:
     """Undo what a task did to itself; a cancellation that it has not met yet is met here."""
+    if not times:
+        return
     for _ in range(times):
         task.uncancel()
     try:
@@ -147,7 +167,7 @@ async def _rest(work: Work[_T], waiting: asyncio.Future[Any] | None) -> _T:
     """Work that waits for something, to its end, in a task of its own."""
     if waiting is not None:
         await asyncio.wait([waiting])
-    return await coroutine(begun)(work, None)
+    return await resumed(work, None)
 
 
 def begun(work: Work[_T], waiting: object) -> Steps[_T]:
@@ -163,3 +183,7 @@ def begun(work: Work[_T], waiting: object) -> Steps[_T]:
     except StopIteration as done:
         result: _T = done.value
         return result
+
+
+resumed = coroutine(begun)
+"""Work that waits for something, as something that can be awaited."""

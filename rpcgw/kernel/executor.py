@@ -35,10 +35,10 @@ from rpcgw.kernel.call import Call, Done, Failed, Outcome
 from rpcgw.kernel.codec import NoJsonForm, decode, encode
 from rpcgw.kernel.content import unpacked
 from rpcgw.kernel.deadline import GRACE, Deadlines, Guard
-from rpcgw.kernel.driving import Work, answerable
+from rpcgw.kernel.driving import Work, answerable, ended, first_step, resumed
 from rpcgw.kernel.failure import PYTHON, Names, as_rpc_error, is_exposed, render
 from rpcgw.kernel.flights import LEASE_TTL, Flights, Turn
-from rpcgw.kernel.gate import Passed
+from rpcgw.kernel.gate import PASSED, Passed, Verdict
 from rpcgw.kernel.identity import Identity
 from rpcgw.kernel.language import ENGLISH, Phrase
 from rpcgw.kernel.listeners import Listeners, Ordered, fire
@@ -149,26 +149,88 @@ class Executor:
         Raises:
             CancelledError: The caller's task was cancelled; locks and threads are given back all the same.
         """
-        observer = self._observer
-        observer.call_started(call)
+        self._observer.call_started(call)
         started = self._monotonic()
         plan = self._served.get((call.group, call.version, call.method))
         limit = None if plan is None else plan.deadline
         seconds = call.timeout if limit is None else shortest(call.timeout, limit)
-        outcome: Outcome | None = None
+        return await self._settled(call, started, seconds, partial(self._run, call, plan))
+
+    def begin(self, call: Call) -> Done | Coroutine[Any, Any, Outcome]:
+        """Run a call in the current task: its result, where it was there without any waiting.
+
+        Else what `execute` gives, to be awaited in this very task: the call may have begun.
+        """
+        plan = self.plans.get((call.group, call.version, call.method))
+        if (
+            plan is None
+            or not plan.direct
+            or self._listened
+            or call.refused is not None
+            or not plan.method.scopes <= call.principal.scopes
+        ):
+            return self.execute(call)
+        return self._at_once(call, plan)
+
+    def _at_once(self, call: Call, plan: Plan) -> Done | Coroutine[Any, Any, Outcome]:
+        """The first step of a call that nothing surrounds; it is mostly the last one, too."""
+        task: asyncio.Task[Any] = asyncio.current_task()  # type: ignore[assignment]
+        before = task.cancelling()
+        self._observer.call_started(call)
+        started = self._monotonic()
+        over, failure = True, None
+        work: Work[Any] | None = None
+        given: Any = None
+        try:
+            work = cast("Work[Any]", plan.invoke(self._values(call, plan), _UNSEEN))
+            over, given = first_step(work)
+            if over and task.cancelling() == before:
+                done = Done(self._kept(call, plan.method, self._encode(plan.method, given)))
+                self._observer.call_finished(call, done, self._monotonic() - started)
+                return done
+        except BaseException as cause:  # noqa: BLE001 -- whatever the author's code raises is this call's failure
+            failure = cause
+        own = task.cancelling() - before
+        if over or work is None:
+            return self._settled(call, started, None, lambda _: ended(task, own, failure or asyncio.CancelledError()))
+        for _ in range(own):  # it meets the cancellation where it waits, as its own
+            task.uncancel()
+        seconds = call.timeout if plan.deadline is None else shortest(call.timeout, plan.deadline)
+        return self._settled(call, started, seconds, partial(self._rest, call, plan, work, given))
+
+    def _values(self, call: Call, plan: Plan) -> dict[str, Any]:
+        """What a procedure takes that needs no resolver."""
+        method = plan.method
+        texts = self._languages.get(call.locale, ENGLISH)
+        bound = method.bind(call.params, strict=call.strict, refuse_unknown=plan.refuse_unknown, texts=texts)
+        _pass(method, bound, call.gated, texts)
+        return method.convert(bound, texts=texts)
+
+    async def _rest(self, call: Call, plan: Plan, work: Work[Any], waiting: object, guard: Guard | None) -> Done:
+        """What is left of a call that waits for something."""
+        result = await self._held(resumed(work, waiting), guard)
+        if guard is not None:
+            guard.stop()
+        return Done(self._kept(call, plan.method, self._encode(plan.method, result)))
+
+    async def _settled(
+        self, call: Call, started: float, seconds: float | None, run: Callable[[Guard | None], Work[Done]]
+    ) -> Outcome:
+        """The outcome of work that runs within `seconds`; the observer is told of its end."""
+        outcome: Outcome = _ABANDONED
         try:
             if seconds is None:
-                outcome = await answerable(self._run(call, plan, None))
+                outcome = await answerable(run(None))
             else:
                 with self._deadlines.guard(seconds) as guard:
-                    outcome = await answerable(self._run(call, plan, guard))
+                    outcome = await answerable(run(guard))
         except BaseException as cause:  # whatever the author's code raises is this call's failure, SystemExit too
             # A CancelledError that nobody sent to this task is one of those: the procedure awaited something cancelled.
             if _is_closed(cause) or (isinstance(cause, asyncio.CancelledError) and _is_cancelled()):
                 raise
             outcome = await self._fail(call, cause)
         finally:
-            observer.call_finished(call, _ABANDONED if outcome is None else outcome, self._monotonic() - started)
+            self._observer.call_finished(call, outcome, self._monotonic() - started)
         return outcome
 
     async def _run(self, call: Call, plan: Plan | None, guard: Guard | None) -> Done:
@@ -189,9 +251,7 @@ class Executor:
             if isinstance(found, Hit):
                 return _done(method, self._kept(call, method, found.encoded), cached=True)
             miss = found
-        verdict = method.gate(bound, texts) if gated is None else gated
-        if not isinstance(verdict, Passed):
-            raise method.refusal(verdict, texts)
+        _pass(method, bound, gated, texts)
         if plan.resolving:
             values = await convert_resolving(method, bound, self._finders, texts)
         else:
@@ -461,6 +521,13 @@ def _not_found(call: Call) -> MethodNotFound:
         return MethodNotFound(Phrase("error.no_version", group=call.group))
     method = call.method[:_QUOTED]
     return MethodNotFound(Phrase("error.no_method", group=call.group, method=method, version=call.version))
+
+
+def _pass(method: Method, bound: dict[str, Any], gated: Verdict | None, texts: Texts) -> None:
+    """Let arguments that fit pass; `gated` is what the gate has said of them already. Raises `InvalidParams`."""
+    verdict = method.gate(bound, texts) if gated is None else gated
+    if verdict is not PASSED and not isinstance(verdict, Passed):
+        raise method.refusal(verdict, texts)
 
 
 def _is_cancelled() -> bool:

@@ -10,6 +10,7 @@ import traceback
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from math import isfinite
+from types import TracebackType
 from typing import Any
 
 from rpcgw.api import errors
@@ -52,6 +53,8 @@ UFO: Names = {
 }
 """The names of the original's package of errors, for clients that tell errors apart by them."""
 
+_GATEWAY = __file__.rpartition("kernel")[0]
+"""Where the gateway's own code lies."""
 MAX_FRAMES = 50
 MAX_PREVIOUS = 10
 MAX_EXTRA_DEPTH = 20
@@ -196,7 +199,7 @@ def _story(error: BaseException, names: Names, seen: frozenset[int] = frozenset(
         "file": frames[-1]["file"] if frames else None,
         "line": frames[-1]["line"] if frames else None,
         "trace": frames,
-        "trace_string": clean("".join(traceback.format_exception(error, limit=-MAX_FRAMES, chain=False))),
+        "trace_string": clean("".join(_lines(error))),
         "previous": _previous(error, names, seen | {id(error)}),
     }
 
@@ -209,8 +212,21 @@ def _previous(error: BaseException, names: Names, seen: frozenset[int]) -> dict[
     return {"exception": name_of(before, names), **extra, **_story(before, names, seen)}
 
 
+def _lines(error: BaseException) -> list[str]:
+    return traceback.format_exception(
+        type(error), error, _authored(error.__traceback__), limit=-MAX_FRAMES, chain=False
+    )
+
+
+def _authored(trace: TracebackType | None) -> TracebackType | None:
+    """A trace from where it leaves the gateway, whose own steps tell an author nothing. The last step stays."""
+    while trace is not None and trace.tb_next is not None and trace.tb_frame.f_code.co_filename.startswith(_GATEWAY):
+        trace = trace.tb_next
+    return trace
+
+
 def _frames(error: BaseException) -> list[dict[str, Any]]:
-    walked = list(traceback.walk_tb(error.__traceback__))[-MAX_FRAMES:]
+    walked = list(traceback.walk_tb(_authored(error.__traceback__)))[-MAX_FRAMES:]
     return [
         {"file": frame.f_code.co_filename, "line": line, "function": frame.f_code.co_qualname} for frame, line in walked
     ]

@@ -25,7 +25,8 @@ class Plan:
     """How calls of one method run; None and empty tuples are steps that its calls do not have.
 
     `drops` are kept results that go after a success, `warms` those that are made anew; `plain` methods have nothing to
-    do with cache and locks, and their results are what they return.
+    do with cache and locks, and their results are what they return. Of those, `direct` ones need nothing that has to be
+    waited for before they run.
     """
 
     method: Method
@@ -41,6 +42,7 @@ class Plan:
     rate: Rate | None
     takes_context: bool
     resolving: bool
+    direct: bool
 
 
 def compile_plans(
@@ -86,6 +88,9 @@ def _plan(
     relations: Relations,
 ) -> Plan:
     drops = relations.drops(method)
+    plain = not (drops or caching or method.lock or method.content)
+    takes_context = bool(method.signature.contexts) or tuned.breaker is not None
+    resolving = method.arguments.resolving
     return Plan(
         method=method,
         invoke=running[0],
@@ -96,8 +101,9 @@ def _plan(
         lock=method.lock,
         drops=drops,
         warms=relations.warm_ups(method),
-        plain=not (drops or caching or method.lock or method.content),
+        plain=plain,
         rate=tuned.rate,
-        takes_context=bool(method.signature.contexts) or tuned.breaker is not None,
-        resolving=method.arguments.resolving,
+        takes_context=takes_context,
+        resolving=resolving,
+        direct=plain and tuned.rate is None and not takes_context and not resolving,
     )

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from typing import Protocol
 
 from rpcgw.adapters.http.bodies import TooLarge
-from rpcgw.adapters.http.serving import Exchange
+from rpcgw.adapters.http.serving import AtHand
 from rpcgw.adapters.http.state import State
 from rpcgw.adapters.http.whole import Opening
 from rpcgw.exchange import Head
@@ -34,7 +34,7 @@ class Line(Protocol):
         """Close once what is written is out."""
 
 
-class Arrived(Exchange[None]):
+class Arrived(AtHand):
     """One request on a line."""
 
     __slots__ = ("_body", "_line", "_state", "_written")
@@ -58,6 +58,10 @@ class Arrived(Exchange[None]):
 
     async def read(self, limit: int) -> bytes:
         """The body, which is in hand."""
+        return self.at_hand(limit)
+
+    def at_hand(self, limit: int) -> bytes:
+        """The body. Raises `TooLarge`."""
         if len(self._body) > limit:
             raise TooLarge
         return self._body
@@ -68,11 +72,19 @@ class Arrived(Exchange[None]):
 
     async def write(self, opening: Opening, body: bytes, *, now: bool) -> None:  # noqa: ARG002 -- at once either way
         """Write the answer; that nobody is left to read it is no error."""
+        if self.put(opening, body):
+            await self._line.taken()
+
+    def put(self, opening: Opening, body: bytes) -> bool:
+        """Write the answer; whether to wait for its reader."""
         line = self._line
         line.last = last = self._state.draining
         self._written = True
-        if line.put(opening.whole(body, last=last)):
-            await line.taken()
+        return line.put(opening.whole(body, last=last))
+
+    async def taken(self) -> None:
+        """Return when the reader has taken enough of what was written, or has left."""
+        await self._line.taken()
 
     async def stream(self, opening: Opening, pieces: AsyncIterator[bytes]) -> None:
         """Write a stream, chunked."""

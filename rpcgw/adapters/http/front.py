@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final, cast
 
 from rpcgw.adapters.http import heads
 from rpcgw.adapters.http.arrived import Arrived
 from rpcgw.adapters.http.bounds import Bounds
 from rpcgw.adapters.http.connections import Connection, Connections, Departure, Report, peer_of
+from rpcgw.adapters.http.host import Host
 from rpcgw.adapters.http.serving import Serving
 from rpcgw.adapters.http.state import State
 from rpcgw.exchange import Head
@@ -60,6 +62,8 @@ class Front(asyncio.Protocol):
     __slots__ = (
         "_buffer",
         "_departure",
+        "_due",
+        "_host",
         "_idle",
         "_loop",
         "_needed",
@@ -86,6 +90,8 @@ class Front(asyncio.Protocol):
         self._idle: asyncio.TimerHandle | None = None
         self.rested = 0.0
         self._served = False
+        self._due = False
+        self._host = Host(loop, self._rest)
         self._stuffed = False
         self._unread: asyncio.Future[None] | None = None
         self.last = False
@@ -116,7 +122,7 @@ class Front(asyncio.Protocol):
             if isinstance(self._buffer, bytes):
                 self._buffer = bytearray(self._buffer)
             self._buffer += data
-        if self.task is None:
+        if self.task is None and not self._due:
             if len(self._buffer) >= self._needed:
                 self._advance()
         elif len(self._buffer) > MOST_WAITING and not self._stuffed:
@@ -138,6 +144,7 @@ class Front(asyncio.Protocol):
         if self.transport is None:
             return
         self._leave()
+        self._host.close()
         self.transport = None
         self.ways.connections.lost(self)
         self._departure.happened()
@@ -204,17 +211,24 @@ class Front(asyncio.Protocol):
         head = Head("POST", request.target, "", request.fields, self.peer, self.unix)
         self.ways.tally.answered += 1
         arrived = Arrived(head, bytes(buffer[begin:end]), self, self.ways.state)
-        self.task = self._loop.create_task(self._serve(serving, arrived))
+        if self._host.run(partial(self._answer, serving, arrived)):
+            self._rest()
+        else:
+            self.task = self._host.task
 
-    async def _serve(self, serving: Serving, arrived: Arrived) -> None:
+    def _answer(self, serving: Serving, arrived: Arrived) -> Coroutine[Any, Any, None] | None:
+        """Answer, and give what is left to be waited for, if anything is."""
+        rest = serving.begin(arrived)
+        return None if rest is None else self._serve(serving, rest)
+
+    async def _serve(self, serving: Serving, rest: Coroutine[Any, Any, None]) -> None:
         try:
-            await serving.serve(arrived)
+            await rest
         except (asyncio.CancelledError, ConnectionError):
             self.end()
         except Exception as error:  # noqa: BLE001 -- not even a failure could be told to the client
             self.ways.report("http.failed", endpoint=serving.entrance.name, exception=error)
             self.end()
-        self._rest()
 
     def _rest(self) -> None:
         """An answer is out: go on with what came meanwhile."""
@@ -229,7 +243,13 @@ class Front(asyncio.Protocol):
         if self._stuffed:
             self._stuffed = False
             transport.resume_reading()
-        if self._buffer:
+        if self._buffer:  # in a turn of its own: whoever sends many at once does not keep others waiting
+            self._due = True
+            self._loop.call_soon(self._go_on)
+
+    def _go_on(self) -> None:
+        self._due = False
+        if self.transport is not None and self.task is None and self._buffer:
             self._advance()
 
     def _wait(self, needed: int) -> None:
@@ -260,6 +280,7 @@ class Front(asyncio.Protocol):
         self._leave()
         if transport is None or transport.is_closing():
             return
+        self._host.close()
         data, self._buffer, self.transport = bytes(self._buffer), b"", None
         ways.tally.handed += 1
         ways.connections.passed_on(self)

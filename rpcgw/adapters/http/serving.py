@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Awaitable, Callable
-from functools import lru_cache
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from functools import lru_cache, partial
 from time import perf_counter
-from typing import Final, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 from rpcgw.adapters.http import bodies
 from rpcgw.adapters.http.answers import failure, signed, signed_and_varying
@@ -18,7 +18,8 @@ from rpcgw.adapters.http.connections import Report
 from rpcgw.adapters.http.cors import reading
 from rpcgw.adapters.http.state import State
 from rpcgw.adapters.http.whole import Opening
-from rpcgw.exchange import Answered, Entrance, Head, Inbound, Pending, Reply
+from rpcgw.api.context import Principal
+from rpcgw.exchange import Answered, Entrance, Head, Inbound, Pending, Reply, Verdict
 
 Sent = TypeVar("Sent")
 """What a door's own code is given once an answer is on its way."""
@@ -83,6 +84,24 @@ class Exchange(ABC, Generic[Sent]):
         """End the connection, so that the peer can tell that what it got is not all."""
 
 
+class AtHand(Exchange[None]):
+    """A request that is here as a whole."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def at_hand(self, limit: int) -> bytes:
+        """The body. Raises `bodies.TooLarge`."""
+
+    @abstractmethod
+    def put(self, opening: Opening, body: bytes) -> bool:
+        """Answer in one piece; whether to await `taken` before anything else is written."""
+
+    @abstractmethod
+    async def taken(self) -> None:
+        """Return when the reader has taken enough of what was written, or has left."""
+
+
 class Afterwards:
     """What replies leave to be done once their bytes are out; a drain waits for it."""
 
@@ -130,27 +149,74 @@ class Serving:
         Raises:
             CancelledError, ConnectionError: Nothing more can be said on this connection.
         """
+        return await self._kept(exchange, self._entered(exchange))
+
+    def begin(self, exchange: AtHand) -> Coroutine[Any, Any, None] | None:
+        """Answer a request that is here as a whole at once, where nothing has to be waited for.
+
+        Else give the rest, which is as `serve`, to be awaited in the very task that this was called in.
+        """
         entrance = self.entrance
+        if entrance.quick is None:
+            return self.serve(exchange)
         try:
-            if entrance.seen is not None:
-                exchange.head = entrance.seen(exchange.head)
-            verdict = entrance.admit(exchange.head)
-            if isinstance(verdict, Pending):
-                verdict = await verdict.settle()
-            if isinstance(verdict, Reply):
-                return await self.write(exchange, verdict)
-            body = await exchange.read(entrance.max_body_bytes)
-            exchange.received = len(body)
-            inbound = Inbound(exchange.head, body, exchange.gone, lambda reply: self._begin(exchange, reply))
-            reply = await entrance.answer(verdict, inbound)
-            if exchange.begun is None:
-                return await self.write(exchange, reply)
-            return await self._finish(exchange.begun, reply)
+            verdict = entrance.admit(self._seen(exchange))
+            if not isinstance(verdict, Principal):
+                return self._kept(exchange, self._judged(exchange, verdict))
+            inbound = self._inbound(exchange, exchange.at_hand(entrance.max_body_bytes))
+            made = entrance.quick(verdict, inbound)
+            if isinstance(made, Reply):
+                return self._put(exchange, made)
+            work = made or entrance.answer(verdict, inbound)
+        except Exception as error:  # noqa: BLE001 -- the door is where anything unforeseen becomes an answer
+            return self._refuse(exchange, error)
+        return self._kept(exchange, self._answered_by(exchange, work))
+
+    async def _kept(self, exchange: Exchange[Sent], work: Awaitable[Sent]) -> Sent:
+        """What `work` writes, or what there is to say where it fails or is cut off."""
+        try:
+            return await work
         except asyncio.CancelledError:
             return await self._cut(exchange)
         except Exception as error:  # noqa: BLE001 -- the door is where anything unforeseen becomes an answer
             await _drop(exchange)
             return await self._refuse(exchange, error)
+
+    async def _entered(self, exchange: Exchange[Sent]) -> Sent:
+        return await self._judged(exchange, self.entrance.admit(self._seen(exchange)))
+
+    async def _judged(self, exchange: Exchange[Sent], verdict: Verdict) -> Sent:
+        if isinstance(verdict, Pending):
+            verdict = await verdict.settle()
+        if isinstance(verdict, Reply):
+            return await self.write(exchange, verdict)
+        inbound = self._inbound(exchange, await exchange.read(self.entrance.max_body_bytes))
+        return await self._answered_by(exchange, self.entrance.answer(verdict, inbound))
+
+    async def _answered_by(self, exchange: Exchange[Sent], work: Awaitable[Reply]) -> Sent:
+        reply = await work
+        if exchange.begun is None:
+            return await self.write(exchange, reply)
+        return await self._finish(exchange.begun, reply)
+
+    def _seen(self, exchange: Exchange[Sent]) -> Head:
+        """The head, as it is to everybody here."""
+        if self.entrance.seen is not None:
+            exchange.head = self.entrance.seen(exchange.head)
+        return exchange.head
+
+    def _inbound(self, exchange: Exchange[Sent], body: bytes) -> Inbound:
+        exchange.received = len(body)
+        return Inbound(exchange.head, body, exchange.gone, partial(self._begin, exchange))
+
+    def _put(self, exchange: AtHand, reply: Reply) -> Coroutine[Any, Any, None] | None:
+        """Write an answer that is ready; what is left to be awaited where its reader is slow."""
+        assert isinstance(reply.body, bytes), "a stream is never ready"
+        self._tell(exchange, reply.status, len(reply.body))
+        waits = exchange.put(self._open(exchange, reply), reply.body)
+        if reply.after is not None:
+            self._after.start(reply.after)
+        return exchange.taken() if waits else None
 
     async def write(self, exchange: Exchange[Sent], reply: Reply) -> Sent:
         """Write an answer, count it, and begin what is to happen once its bytes are out."""
