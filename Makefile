@@ -10,6 +10,10 @@ NODE   := .cache/bin/node
 
 CLIENTS    := mcp2 mcp1 fastmcp4 fastmcp3
 CLIENTS_OK := $(CLIENTS:%=.cache/clients/%/.ready)
+# The bench's own peers: `make setup` and CI do without them.
+BENCH      := robyn pjrpc fastmcp
+BENCH_OK   := $(BENCH:%=.cache/bench/%/.ready)
+BOLT_OK    := .cache/bench/bolt/.ready
 NODE_OK    := .cache/node/.ready
 VENV_OK    := .venv/.ready
 DOCS_OK    := .cache/docs/.ready
@@ -118,7 +122,7 @@ conformance: setup ## run the official MCP conformance suite, against a daemon o
 	@scripts/conformance.sh $(URL)
 
 .PHONY: bench
-bench: $(VENV_OK) $(CLIENTS_OK) ## measure the daemon side by side with its peers
+bench: $(VENV_OK) $(CLIENTS_OK) $(BENCH_OK) $(BOLT_OK) $(NODE_OK) ## measure the daemon beside its peers, into docs/performance.md
 	@.venv/bin/python -m bench --write $(ARGS)
 
 .PHONY: bench-short
@@ -146,8 +150,9 @@ install: wheel ## install it as a systemd service: into /opt/rpcgw, /etc/rpcgw, 
 
 .PHONY: lock
 lock: .cache/uv/.ready .cache/bin/.ready ## renew the lock files from pyproject.toml, requirements/*.in and package.json
-	@for name in uv node pipx docs fuzz audit $(CLIENTS); do \
+	@for name in uv node pipx docs fuzz audit $(CLIENTS) $(BENCH); do \
 		$(COMPILE) requirements/$$name.in -o requirements/$$name.lock || exit 1; done
+	@$(subst 3.11,3.12,$(COMPILE)) requirements/bolt.in -o requirements/bolt.lock
 	@$(COMPILE) pyproject.toml --all-extras --group dev -o requirements/dev.lock
 	@$(COMPILE) pyproject.toml --constraints requirements/dev.lock -o requirements/runtime.lock
 	@$(COMPILE) pyproject.toml --all-extras --constraints requirements/dev.lock -o requirements/container.lock
@@ -169,6 +174,17 @@ $(VENV_OK): requirements/dev.lock pyproject.toml
 $(CLIENTS_OK): .cache/clients/%/.ready: requirements/%.lock
 	@echo "setup: client $*"
 	@$(SETUP) venv .cache/clients/$* $<
+	@touch $@
+
+$(BENCH_OK): .cache/bench/%/.ready: requirements/%.lock
+	@echo "setup: peer $*"
+	@$(SETUP) venv .cache/bench/$* $<
+	@touch $@
+
+$(BOLT_OK): requirements/bolt.lock
+	@echo "setup: peer bolt"
+	@mkdir -p $(@D)
+	@$(SETUP) other-venv 3.12 .cache/bench/bolt $<
 	@touch $@
 
 $(WHEELS_OK): requirements/runtime.lock requirements/pipx.lock | $(VENV_OK)

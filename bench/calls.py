@@ -45,9 +45,13 @@ class Call:
         Raises:
             WrongAnswerError: It is not.
         """
-        said = answer.status, self.meaning(answer)
-        if said != (self.status, self.wanted):
-            raise WrongAnswerError(f"{self.asked.path} answers {str(said)[:500]}, not {str(self.wanted)[:300]}")
+        try:
+            said = self.meaning(answer)
+        except (ArithmeticError, LookupError, TypeError, ValueError) as error:
+            raise WrongAnswerError(f"{self.asked.path} answers {answer.body[:500]!r}: {error!r}") from None
+        if (answer.status, said) != (self.status, self.wanted):
+            told = f"{answer.status} {str(said)[:500]}, not {self.status} {str(self.wanted)[:300]}"
+            raise WrongAnswerError(f"{self.asked.path} answers {told}")
 
     def sent_with(self, headers: Mapping[str, str]) -> Call:
         """The same with further headers."""
@@ -71,10 +75,12 @@ def items(count: int) -> list[dict[str, Any]]:
 # -- what is sent
 
 
-def tool(name: str, arguments: Mapping[str, Any], wanted: object, meaning: Meaning | None = None) -> Call:
+def tool(
+    name: str, arguments: Mapping[str, Any], wanted: object, meaning: Meaning | None = None, *, status: int = 200
+) -> Call:
     """A stateless `tools/call`, of revision 2026-07-28."""
     params = {"name": name, "arguments": arguments, "_meta": META}
-    return Call(_modern("tools/call", params, {"Mcp-Name": name}), meaning or tool_value, wanted)
+    return Call(_modern("tools/call", params, {"Mcp-Name": name}), meaning or tool_value, wanted, status)
 
 
 def tool_of_session_era(name: str, arguments: Mapping[str, Any], wanted: object) -> Call:

@@ -130,7 +130,7 @@ OURS: Final = (
     _ours(
         "bad arguments", gateways.shipped(), tool(SMALL, {"cents": 1999, "percent": 115}, wanted=True, meaning=refusal)
     ),
-    _ours("unknown tool", gateways.shipped(), tool("Catalog.nothing", {}, wanted=True, meaning=refusal)),
+    _ours("unknown tool", gateways.shipped(), tool("Catalog.nothing", {}, wanted=True, meaning=refusal, status=400)),
     _ours("sync, in a thread", gateways.offers(), _price("Offers.in_a_thread")),
     _ours("sync, inline", gateways.offers(), _price("Offers.inline")),
     _ours("session call, file pool", gateways.shipped(), _session_price(SMALL), prepare=in_session),
@@ -162,12 +162,13 @@ def _bolt() -> Program:
 
 
 def _typescript() -> Program:
-    return Program((str(NODE), str(PEERS / "typescript" / "server.mjs"), "{port}"))
+    modules = ROOT / ".cache" / "node"
+    return Program((str(NODE), str(ROOT / "bench" / "peers" / "typescript.mjs"), "{port}", str(modules)))
 
 
 SDK1 = peer("mcp 1.x", "sdk1.py", CLIENTS / "mcp1" / "bin" / "python")
 SDK2 = peer("mcp 2.x", "sdk2.py", CLIENTS / "mcp2" / "bin" / "python")
-FASTMCP = peer("FastMCP", "fastmcp4.py", CLIENTS / "fastmcp4" / "bin" / "python")
+FASTMCP = server("FastMCP", _in("fastmcp", "fastmcp_http.py"))
 BOLT = server("bolt-mcp", _bolt())
 
 OTHERS: Final = (
@@ -180,7 +181,7 @@ OTHERS: Final = (
     Case("bolt-mcp, 100 objects", BOLT, tool_of_session_era("search", {"query": "product", "limit": 100}, items(100))),
     Case("robyn", server("robyn", _in("robyn", "robyn_mcp.py")), _session_price("discounted")),
     Case("TypeScript SDK 1.x stateless", server("TypeScript SDK", _typescript()), _session_price("discounted")),
-    Case("pjrpc", server("pjrpc", _in("pjrpc", "pjrpc_aiohttp.py")), rpc("discounted", PRICE, REDUCED)),
+    Case("pjrpc", server("pjrpc", _in("pjrpc", "pjrpc_aiohttp.py")), rpc(OFFER, PRICE, REDUCED)),
 )
 
 CASES: Final = (*OURS, *OTHERS)

@@ -12,7 +12,7 @@ from bench.calls import Call, WrongAnswerError
 from bench.loads import Driver
 from bench.servers import DoesNotServeError, Running, Server
 from rpcgw.cli.load.processes import cpu_seconds, resident, tree
-from rpcgw.cli.load.wire import Answered
+from rpcgw.cli.load.wire import Answered, NotFramedError
 
 MIB = 1 << 20
 _LEAST_WARM = 0.5
@@ -160,7 +160,7 @@ def by_connections(floor: Case, cases: Sequence[Case], plan: Plan) -> dict[str, 
     return {case.name: found[case.name] for case in cases}
 
 
-NO_FIGURE = (WrongAnswerError, DoesNotServeError, OSError, KeyError, ValueError, TypeError)
+NO_FIGURE = (WrongAnswerError, DoesNotServeError, OSError, NotFramedError)
 """What a server that does not serve, or not rightly, ends in: it gets no figure, and the others go on."""
 
 

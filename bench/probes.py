@@ -14,7 +14,7 @@ import uvloop
 
 from bench import cases, gateways
 from bench.asking import Asker, ask
-from bench.calls import PRICE, REDUCED, Call, WrongAnswerError, initialize, tool, tools
+from bench.calls import PRICE, REDUCED, Call, WrongAnswerError, initialize, rpc, tool, tools
 from bench.machine import CORES
 from bench.measuring import MIB, Plan
 from bench.servers import DoesNotServeError, Program, Running, running
@@ -34,6 +34,9 @@ SCRAPES = 7
 TOOLS = 1000
 WORKER_ROUNDS = 3
 
+PING = rpc("ping", {}, "PONG")
+"""What a daemon without plugins answers, too."""
+
 Readings = Mapping[str, Reading]
 Probe = Callable[[Plan], Readings]
 
@@ -47,7 +50,7 @@ def all_of(names: Iterable[str], plan: Plan) -> dict[str, Readings]:
         except (DoesNotServeError, WrongAnswerError, OSError) as error:
             plan.tell(f"  {name}: no figure: {error}")
         else:
-            told = ", ".join(f"{part} {reading.value:.2f}" for part, reading in found[name].items() if reading.value)
+            told = ", ".join(f"{part} {reading.value}" for part, reading in found[name].items())
             plan.tell(f"  {name}: {told}")
     return found
 
@@ -57,7 +60,7 @@ def all_of(names: Iterable[str], plan: Plan) -> dict[str, Readings]:
 
 def starts(_plan: Plan) -> Readings:
     """Seconds from the start of the process to the first answer, over the bare handler's right before."""
-    ours = {"without plugins": (gateways.gateway(), tools(0)), "1,000 tools": (gateways.many(TOOLS), tools(TOOLS))}
+    ours = {"without plugins": (gateways.gateway(), PING), "1,000 tools": (gateways.many(TOOLS), tools(TOOLS))}
     ratios: dict[str, list[float]] = {name: [] for name in ours}
     floors = []
     for _ in range(STARTS):
@@ -89,7 +92,7 @@ def memory(plan: Plan) -> Readings:
 
 def _idle() -> Reading:
     sizes = []
-    for program, call in ((gateways.gateway(), tools(0)), (_floor(), cases.FLOOR.call)):
+    for program, call in ((gateways.gateway(), PING), (_floor(), cases.FLOOR.call)):
         with running(program) as server:
             call.check(ask(server.port, call.asked))
             sizes.append(resident(server.worker()))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -18,7 +19,7 @@ from pathlib import Path
 from bench.machine import CORES, ROOT
 
 START = 120.0
-STOP = 30.0
+STOP = 10.0
 _BEAT = 0.002
 
 
@@ -31,12 +32,16 @@ class Running:
     folder: Path
     began: float
     elsewhere: int = 0
+    supervised: bool = False
 
     def worker(self) -> int:
-        """The process that serves: what the daemon's log names, else the one that was started."""
-        for line in (self.folder / "log").read_text("utf-8", "replace").splitlines():
-            if '"worker.ready"' in line:
-                return int(json.loads(line)["worker"])
+        """The process that serves: of the daemon the one that its log names, a little after it listens."""
+        deadline = time.monotonic() + START
+        while self.supervised and time.monotonic() < deadline:
+            for line in (self.folder / "log").read_text("utf-8", "replace").splitlines():
+                if '"worker.ready"' in line:
+                    return int(json.loads(line)["worker"])
+            time.sleep(_BEAT)
         return self.pid
 
 
@@ -54,12 +59,16 @@ class Server:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A command line, `{port}` and `{folder}` filled in, and the files that it finds in its folder."""
+    """A command line, `{port}` and `{folder}` filled in, and the files that it finds in its folder.
+
+    `supervised` where it is a supervisor, whose log tells which process serves.
+    """
 
     command: tuple[str, ...]
     files: Mapping[str, str] = field(default_factory=dict)
     environment: Mapping[str, str] = field(default_factory=dict)
     cores: frozenset[int] = frozenset({CORES.server})
+    supervised: bool = False
 
     def missing(self) -> str:
         """What to do to have its interpreter; nothing where it is there."""
@@ -79,7 +88,7 @@ def peer(name: str, script: str, python: Path, *arguments: str) -> Server:
 def daemon(config: str = "{folder}/gateway.yaml", *, workers: int = 1, **how: object) -> Program:
     """The daemon on a configuration; `how` are the fields of a Program."""
     command = (sys.executable, "-m", "rpcgw", "serve", "-c", config, "--bind", "127.0.0.1:{port}")
-    return Program((*command, "--workers", str(workers)), **how)  # type: ignore[arg-type]  # as the docstring says
+    return Program((*command, "--workers", str(workers)), supervised=True, **how)  # type: ignore[arg-type]  # as the docstring says
 
 
 @contextmanager
@@ -100,22 +109,23 @@ def running(program: Program, *, elsewhere: int = 0) -> Iterator[Running]:
                 stderr=log,
                 cwd=folder,
                 env={**os.environ, "PYTHONPATH": str(ROOT), "STATE_DIRECTORY": f"{name}/state", **program.environment},
+                start_new_session=True,
                 preexec_fn=lambda: os.sched_setaffinity(0, program.cores),  # noqa: PLW1509 -- there are no threads here
             )
         try:
             wait_for(port, process, folder / "log")
-            yield Running(port, process.pid, folder, began, elsewhere)
+            yield Running(port, process.pid, folder, began, elsewhere, program.supervised)
         finally:
             end(process)
 
 
 def end(process: subprocess.Popen[bytes]) -> None:
-    """End a process of ours."""
+    """End a process of ours, with all that it has started where it does not end by itself."""
     process.terminate()
     try:
         process.wait(STOP)
     except subprocess.TimeoutExpired:
-        process.kill()
+        os.killpg(process.pid, signal.SIGKILL)
         process.wait()
 
 

@@ -1,6 +1,7 @@
 """Fetches what the project is run and tested with, into `.venv` and `.cache`, from the lock files and nothing else.
 
     setup.py venv DIRECTORY LOCK [PROJECT ...]   a venv with what LOCK names, and the projects as editable installs
+    setup.py other-venv VERSION DIRECTORY LOCK   a venv of another Python; nothing is made where that is not installed
     setup.py node DIRECTORY LINK                 a Node new enough, at LINK; fetched into DIRECTORY where none is
     setup.py npm DIRECTORY SOURCE NODE           an npm folder made from SOURCE's package-lock.json
     setup.py wheels DIRECTORY LOCK ...           the wheels of locks, for an installation without a network
@@ -71,6 +72,32 @@ def make_venv(directory: str, lock: str, *projects: str) -> None:
     if projects:
         editable = [part for project in projects for part in ("--editable", project)]
         run(*pip, "--no-deps", "--no-build-isolation", *editable)
+
+
+def make_other_venv(version: str, directory: str, lock: str) -> None:
+    """Make a venv of another Python (3.12, say) from a lock. Where there is none, say so: nothing depends on it."""
+    python = find_python(version)
+    if python is None:
+        print(f"setup: {directory} is left out: there is no Python {version} here", file=sys.stderr)
+        return
+    run(python, __file__, "venv", directory, lock)
+
+
+def find_python(version: str) -> str | None:
+    """Return a Python of a version: of the PATH, else one that pyenv or uv keeps."""
+    kept = [
+        *Path(os.environ.get("PYENV_ROOT", "~/.pyenv")).expanduser().glob(f"versions/{version}.*/bin/python{version}"),
+        *Path("~/.local/share/uv/python").expanduser().glob(f"cpython-{version}.*/bin/python{version}"),
+    ]
+    for place in (shutil.which(f"python{version}"), *sorted(map(str, kept), reverse=True)):
+        if place is not None and starts(place):
+            return place
+    return None
+
+
+def starts(python: str) -> bool:
+    """Say whether a Python starts: a shim of pyenv is there for versions, too, that are not chosen."""
+    return subprocess.run([python, "-c", "import venv"], capture_output=True, check=False).returncode == 0
 
 
 def download_wheels(directory: str, *locks: str) -> None:
@@ -170,6 +197,7 @@ def find_postgres() -> None:
 
 COMMANDS: dict[str, Callable[..., None]] = {
     "venv": make_venv,
+    "other-venv": make_other_venv,
     "wheels": download_wheels,
     "node": find_node,
     "npm": install_npm,

@@ -7,6 +7,7 @@ from typing import Annotated
 import uvicorn
 from mcp.server.fastmcp import FastMCP
 from pydantic import Field
+from work import reduced
 
 logging.disable(logging.INFO)
 server = FastMCP("bench", stateless_http=True, json_response=True)
@@ -16,7 +17,7 @@ server.settings.transport_security = None
 @server.tool()
 async def discounted(cents: Annotated[int, Field(ge=0)], percent: Annotated[int, Field(ge=0, le=100)]) -> int:
     """What a price becomes after a discount, rounded down to whole cents."""
-    return cents * (100 - percent) // 100
+    return reduced(cents, percent)
 
 
 uvicorn.run(

@@ -7,6 +7,7 @@ from typing import Annotated
 import uvicorn
 from mcp.server.mcpserver import MCPServer
 from pydantic import Field
+from work import reduced
 
 logging.disable(logging.INFO)
 server = MCPServer("bench")
@@ -15,7 +16,7 @@ server = MCPServer("bench")
 @server.tool()
 async def discounted(cents: Annotated[int, Field(ge=0)], percent: Annotated[int, Field(ge=0, le=100)]) -> int:
     """What a price becomes after a discount, rounded down to whole cents."""
-    return cents * (100 - percent) // 100
+    return reduced(cents, percent)
 
 
 uvicorn.run(

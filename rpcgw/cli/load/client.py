@@ -147,7 +147,7 @@ class _Connection(asyncio.Protocol):
     def _weigh(self, answer: Answered) -> None:
         if not self._judge(answer):
             self._result.fail((answer.head + b"\r\n\r\n" + answer.body).decode("utf-8", "replace"))
-        elif answer.body:
+        elif answer.body and answer.size == len(answer.head) + 4 + len(answer.body):
             self._known, self._size = b"\r\n\r\n" + answer.body, answer.size
             self._line = answer.head.partition(b"\r\n")[0]
 
