@@ -58,7 +58,8 @@ def _drops(gateway: Gateway, name: str, params: Mapping[str, Any] | None) -> lis
     tags = {method: relations.tags(method) for method in methods if method.name == name and method.cache}
     if not tags:
         known = sorted({method.name for method in methods if method.cache})
-        raise UnknownNameError(f"no results of {name!r} are kept; of these they are: {', '.join(known) or 'none'}")
+        others = f"of these they are: {', '.join(known)}" if known else "no method here is marked with @rpc.cache"
+        raise UnknownNameError(f"no results of {name!r} are kept; {others}")
     try:
         return chosen(tags, params)
     except LookupError as error:

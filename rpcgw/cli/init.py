@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from pathlib import Path
 
 import click
@@ -12,9 +13,9 @@ from rpcgw.config.editing import SCHEMAS, modeline, schema_file
 
 _NEXT = """
 Next:
-    {enter}rpcgw check     see that all is well
-    {enter}rpcgw serve     serve it on http://127.0.0.1:8080
-    {enter}rpcgw tools call Hello.greet name=Ada
+{enter}    rpcgw check     see that all is well
+    rpcgw serve     serve it on http://127.0.0.1:8080
+    rpcgw tools call Hello.greet name=Ada
     claude mcp add --transport http hello http://127.0.0.1:8080/mcp     (other agents: rpcgw client)
 """
 
@@ -30,4 +31,6 @@ def command(directory: str) -> None:
     modelines = {name: modeline(str(schema_file(name))) for name in SCHEMAS}
     scaffold.report(scaffold.write("init", folder, modelines))
     here = os.path.realpath(folder) == os.path.realpath(".")
-    click.echo(_NEXT.format(enter="" if here else f"cd {click.format_filename(directory)} && "), nl=False)
+    click.echo(
+        _NEXT.format(enter="" if here else f"    cd {shlex.quote(click.format_filename(directory))}\n"), nl=False
+    )

@@ -44,6 +44,11 @@ class Document:
         """Whether something stands at a path."""
         return find(self.root, path) is not None
 
+    def broken(self, path: Path) -> frozenset[str]:
+        """Which options of the mapping at a path were wrong, and have been reported already."""
+        found = find(self.root, path)
+        return found.broken if isinstance(found, Table) else frozenset()
+
     def place(self, *path: str | int) -> Place:
         """Where a path's key stands, or its nearest ancestor."""
         return place_of(self.root, path)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from rpcgw.api.problems import Place, Problem
+from rpcgw.api.problems import Level, Place, Problem
 from rpcgw.config.assembling import FROM_FILE, Assembled, Chosen, assemble
 from rpcgw.config.catalogues import CatalogueFile, read_catalogues
 from rpcgw.config.importing import Importing, Missing, Wanted, files_of
@@ -46,10 +46,9 @@ def gather(reader: Reader, path: str, env: Mapping[str, str], chosen: Chosen = F
     if gateway.node is None and gateway.problems:
         return Gathered(gateway, Read("", None), (), gateway.problems, assembled)
     routes = _routes(reader, gateway, assembled)
-    directory = _located(gateway, ("translations", "directory"), "translations")
-    catalogues, problems = read_catalogues(reader, directory)
-    if _text_at(gateway, ("translations", "directory")) not in (None, "translations"):
-        problems += _no_directory(reader, gateway, directory)
+    catalogues, problems = read_catalogues(reader, _located(gateway, ("translations", "directory"), "translations"))
+    problems += _no_directory(reader, gateway, "translations", "error")
+    problems += _no_directory(reader, gateway, "plugins", "warning")
     found = (*gateway.problems, *routes.problems, *problems)
     return Gathered(gateway, routes, tuple(catalogues), found, assembled)
 
@@ -130,7 +129,7 @@ def _as_one(tables: list[Table]) -> tuple[Table | None, list[Problem]]:
 
 def _no_routes(wanted: Wanted, reason: str) -> Problem:
     file = beside(wanted.place.file, wanted.resource)
-    hint = "routes say which endpoints exist; begin with a copy of routes.yaml.example"
+    hint = "routes say which endpoints exist; `rpcgw init` writes a routes.yaml to begin with"
     reason = reason if reason.endswith(".") else f"{reason}."
     return Problem(wanted.place, "missing-file", f"The routes cannot be read from {file}: {reason}", hint)
 
@@ -151,11 +150,18 @@ def _located(read: Read, path: Path, default: str) -> str:
     return beside(place_of(read.node, path).file, given)
 
 
-def _no_directory(reader: Reader, gateway: Read, directory: str) -> list[Problem]:
+def _no_directory(reader: Reader, gateway: Read, name: str, level: Level) -> list[Problem]:
+    """The directory `<name>.directory` has to be there, unless it is called what it is called where nobody says.
+
+    Plugins of the venv are served without it.
+    """
+    path: Path = (name, "directory")
+    if gateway.node is None or _text_at(gateway, path) in (None, name):
+        return []
+    directory = _located(gateway, path, name)
     try:
         reader.listing(directory)
     except Unreadable as error:
-        path: Path = ("translations", "directory")
-        place = place_of(gateway.node, path) if gateway.node is not None else Place(gateway.file)
-        return [Problem(place, "missing-file", f"The directory {directory} cannot be read: {error}.")]
+        text = f"The directory {directory} cannot be read: {error}."
+        return [Problem(place_of(gateway.node, path), "missing-file", text, level=level)]
     return []

@@ -128,17 +128,22 @@ def _replaced_child(node: Node, change: Callable[[Path, Leaf], Node | None], pat
     return change(path, node) if isinstance(node, Leaf) else replaced(node, change, path)
 
 
-def pruned(node: Node, drop: Callable[[Path, Node], bool], path: Path = ()) -> Node:
-    """The tree without what `drop` names: as if it had never been written."""
+def pruned(node: Node, drop: Callable[[Path, Node], bool], path: Path = (), *, reported: bool = False) -> Node:
+    """The tree without what `drop` names: as if it had never been written.
+
+    `reported`: it was wrong, and the tables that it stood in name it among their broken keys.
+    """
     match node:
         case Leaf():
             return node
         case Items(items, place):
             kept = [(at, item) for at, item in enumerate(items) if not drop((*path, at), item)]
-            return Items(tuple(pruned(item, drop, (*path, at)) for at, item in kept), place)
+            return Items(tuple(pruned(item, drop, (*path, at), reported=reported) for at, item in kept), place)
         case Table(entries, place, keys, broken):
             left = {key: value for key, value in entries.items() if not drop((*path, key), value)}
-            return Table({k: pruned(v, drop, (*path, k)) for k, v in left.items()}, place, keys, broken)
+            lost = entries.keys() - left.keys() if reported else frozenset()
+            rest = {key: pruned(value, drop, (*path, key), reported=reported) for key, value in left.items()}
+            return Table(rest, place, keys, broken | lost)
 
 
 def walk(node: Node, path: Path = ()) -> Iterator[tuple[Path, Node]]:

@@ -63,7 +63,7 @@ def no_routes(document: Document) -> list[Problem]:
     if document.root.entries:
         return []
     text = "There is no route, so nothing would be served."
-    return [document.problem((), "missing-option", text, "begin with a copy of routes.yaml.example")]
+    return [document.problem((), "missing-option", text, "`rpcgw init` writes a routes.yaml to begin with")]
 
 
 def _route(document: Document, key: str, kind: RouteKind) -> Route:

@@ -63,6 +63,8 @@ def _named_tokens(document: Document, group: str, nameless: Iterable[Token]) -> 
     for at, given in enumerate(document.get("groups", group, "tokens", default=[])):
         path = ("groups", group, "tokens", at)
         name = given["name"]
+        if document.broken(path) & {"value", "sha256"}:
+            continue
         if ("value" in given) == ("sha256" in given):
             text = f"The token {quoted(name)} needs either a value or a sha256, and not both."
             problems.append(document.problem(path, "bad-value", text))

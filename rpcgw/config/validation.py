@@ -100,7 +100,7 @@ def _kept(node: Node, validator: Validator) -> tuple[Node, list[Problem]]:
             dropped.add(path)
             if problem is not None:
                 problems.append(problem)
-    return pruned(node, lambda path, _: path in dropped), problems
+    return pruned(node, lambda path, _: path in dropped, reported=True), problems
 
 
 def _says_nothing(path: Path, node: Node) -> bool:
@@ -199,4 +199,4 @@ def _type_hint(found: _Finding, wanted: Any) -> str:
         return "write true or false"
     if wanted == "array" and isinstance(value, str):
         return "write [a, b], or one `- a` line for each"
-    return ""
+    return f"write {expected}" if (expected := found.schema.get("x-expects")) else ""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from rpcgw.daemon.counters import Counters
 from rpcgw.daemon.generation import Generation
 from rpcgw.daemon.lines import Lines
 from rpcgw.daemon.options import Needs
-from rpcgw.daemon.pidfile import PidFile
+from rpcgw.daemon.pidfile import NotRunning, PidFile, running
 
 
 class Keeping:
@@ -23,9 +25,18 @@ class Keeping:
 
     def before_workers(self, needs: Needs) -> None:
         """A generation is about to have workers: a directory's counters begin at 0 the first time that it is used."""
+        self._tell_of_another(needs.state_dir)
         if needs.metrics_dir not in self._counters:
             self._counters[needs.metrics_dir] = Counters(needs.metrics_dir, self._lines)
             self._counters[needs.metrics_dir].begin()
+
+    def _tell_of_another(self, state_dir: str) -> None:
+        if not state_dir or state_dir == self._state_dir:
+            return
+        with suppress(NotRunning):
+            other = running(state_dir)
+            text = "metrics of both mix, and `rpcgw reload` finds one of them: give each daemon a state_dir of its own"
+            self._lines("state.shared", level="warning", state_dir=state_dir, process=other, text=text)
 
     def serving(self, needs: Needs) -> None:
         """A generation serves: the daemon is found where this one keeps its state."""

@@ -28,6 +28,7 @@ from rpcgw.kernel.instances import House, bind_resolvers, instantiate, provided_
 from rpcgw.kernel.lock import PoolLocks
 from rpcgw.kernel.ports import Clock, Ids, Observer, Pool, Tracer
 from rpcgw.kernel.rates import Rates
+from rpcgw.kernel.signature import place_of
 from rpcgw.kernel.substitution import Find
 from rpcgw.kernel.switches import EVERYTHING, Offered
 from rpcgw.kernel.threads import Threads, nobody
@@ -150,7 +151,8 @@ async def _made(gateway: Gateway, stack: AsyncExitStack, cache: ResultCache, swi
             instances, wrong = instantiate([part], provided, house)
             made.processors.update({id(part): instance for instance in instances.values()})
             problems += wrong
-    built_in = [r.procedure for r in gateway.table.procedures if _class_of(r.procedure) not in made.instances]
+    of_plugins = {_class_of(procedure) for plugin in gateway.running for procedure in plugin.procedures}
+    built_in = [r.procedure for r in gateway.table.procedures if _class_of(r.procedure) not in of_plugins]
     instances, wrong = instantiate(built_in, ())
     made.instances.update(instances)
     if problems := [*problems, *wrong]:
@@ -174,7 +176,11 @@ async def _provided(
         "cache": cache,
         "switch": switches,
     }
-    return await stack.enter_async_context(plugin.lifespan(**_taken(plugin.lifespan, offered)))
+    try:
+        return await stack.enter_async_context(plugin.lifespan(**_taken(plugin.lifespan, offered)))
+    except Exception as error:
+        error.add_note(f"in the lifespan of the plugin {plugin.name!r}, at {place_of(inspect.unwrap(plugin.lifespan))}")
+        raise
 
 
 def _taken(function: Callable[..., Any], offered: Mapping[str, object]) -> dict[str, object]:

@@ -187,7 +187,7 @@ def _bounds(gateway: Gateway) -> Bounds:
 
 
 def _log_plugins(gateway: Gateway, slot: Slot, log: Log) -> None:
-    """Once a generation: which plugin is out, with its traceback, and which was found twice."""
+    """Once a generation: which plugin is out, and where it failed, and which was found twice."""
     if slot.number > 0:
         return
     for note in gateway.notes:
@@ -195,7 +195,7 @@ def _log_plugins(gateway: Gateway, slot: Slot, log: Log) -> None:
     for plugin in gateway.plugins:
         if plugin.state == "quarantined":
             fields = {"plugin": plugin.name, "location": plugin.location, "reason": plugin.reason}
-            log.write("plugin.quarantined", "error", **fields, traceback=plugin.traceback)
+            log.write("plugin.quarantined", "error", **fields, exception=plugin.traceback)
 
 
 def _reloaded(told: WorkerTelemetry, readiness: Readiness, success: bool, at: float) -> None:  # noqa: FBT001 -- a hook

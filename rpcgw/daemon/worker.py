@@ -205,5 +205,6 @@ class Worker:
 
     def _failed(self, error: Exception) -> int:
         self._lines("worker.failed", slot=self._slot.number, generation=self._slot.generation, exception=error)
-        self._control.send({"is": "failed", "text": f"{type(error).__name__}: {error}"})
+        notes = "".join(f"; {note}" for note in getattr(error, "__notes__", ()))
+        self._control.send({"is": "failed", "text": f"{type(error).__name__}: {error}{notes}"})
         return BROKEN

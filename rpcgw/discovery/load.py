@@ -69,13 +69,22 @@ def load(candidate: Candidate) -> LoadedPlugin | Quarantined:
         plugin = _plugin_of(module, candidate)
     except (Exception, SystemExit) as error:  # noqa: BLE001 -- the plugin's own code, and it must not end the daemon
         reason = f"{type(error).__name__}: {error}"
-        told = "".join(traceback.format_exception(error))
-        return Quarantined(candidate, reason, told, _at_fault(error, candidate.location))
+        return Quarantined(
+            candidate, reason, _traceback(error, candidate.location), _at_fault(error, candidate.location)
+        )
     if isinstance(plugin, str):
         return Quarantined(candidate, plugin)
     if threading.active_count() > threads:
         return Quarantined(candidate, "it starts threads when it is imported (start them in the plugin's lifespan)")
     return LoadedPlugin(candidate, plugin, _catalogues(plugin, module))
+
+
+def _traceback(error: BaseException, location: str) -> str:
+    """An error's traceback from the plugin's own code on: how Python came there is no help to its author."""
+    reached = error.__traceback__
+    while reached and not (location and Path(reached.tb_frame.f_code.co_filename).is_relative_to(location)):
+        reached = reached.tb_next
+    return "".join(traceback.format_exception(type(error), error, reached)).rstrip()
 
 
 def _at_fault(error: BaseException, location: str) -> Place | None:

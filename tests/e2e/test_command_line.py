@@ -233,6 +233,7 @@ def test_kept_results_are_dropped(served: Daemon) -> None:
     ("arguments", "text"),
     [
         pytest.param(["Demo.echo"], "of these they are: Demo.count", id="a method whose results are not kept"),
+        pytest.param(["Nobody.knows"], "no results of 'Nobody.knows' are kept", id="a method that nobody has"),
         pytest.param(["Demo.count", "--params", '{"off": 1}'], "no parameter", id="a parameter that it does not have"),
         pytest.param(["Demo.count", "--params", "[1]"], "JSON object", id="params that are none"),
     ],

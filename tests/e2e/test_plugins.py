@@ -80,7 +80,7 @@ def test_a_quarantined_plugin_is_logged_with_its_traceback(served: Daemon) -> No
     (line,) = served.logs("plugin.quarantined")
     assert (line["level"], line["plugin"], line["reason"]) == ("error", "broken", "RuntimeError: no database")
     assert line["location"].endswith("plugins/broken.py")
-    assert 'plugins/broken.py", line 3' in line["traceback"]
+    assert 'plugins/broken.py", line 3' in line["exception"]
 
 
 def test_a_quarantined_plugin_leaves_the_daemon_ready(served: Daemon) -> None:
@@ -169,3 +169,47 @@ def warned() -> Iterator[Path]:
     """A configuration that tunes a method which nobody brings: a warning and no error."""
     with folder(config=f"methods: {{Nobody.here: {{deadline: 1}}}}\n{CONFIG}") as place:
         yield place
+
+
+OPENING = """
+from contextlib import asynccontextmanager
+
+import rpcgw as rpc
+
+
+@asynccontextmanager
+async def opened():
+    {opening}
+    yield None
+
+
+@rpc.procedure("Shop")
+class Shop:
+    def __init__(self{parameter}) -> None:
+        {making}
+
+    def hello(self) -> str:
+        \"\"\"Greet.\"\"\"
+        return "here"
+
+
+plugin = rpc.Plugin(procedures=[Shop], lifespan=opened)
+"""
+
+
+@pytest.mark.parametrize(
+    ("parts", "code", "said"),
+    [
+        pytest.param({"opening": "raise OSError('no database')"}, 1, ["OSError: no database; in the lifespan of the plugin 'shop', at ", "plugins/shop.py:"], id="its lifespan raises: that may pass, and is tried again by whoever started it"),
+        pytest.param({"making": "raise OSError('no key')"}, 78, ["plugins/shop.py:15: error[procedure-constructor] Shop(...) raised OSError: no key"], id="a constructor raises"),
+        pytest.param({"parameter": ", stock: list"}, 78, ["plugins/shop.py:15: error[procedure-parameter] the parameter 'stock' of Shop(...) cannot be filled"], id="a constructor wants what nobody yields"),
+    ],
+)  # fmt: skip
+def test_a_plugin_that_cannot_be_opened(parts: dict[str, str], code: int, said: list[str]) -> None:
+    """The daemon does not start, and says once which plugin it was, and where."""
+    source = OPENING.format(**{"opening": "pass", "parameter": "", "making": "pass", **parts})
+    refused = refusal(config=CONFIG, plugins={"shop.py": source})
+    assert refused.code == code
+    printed = [line for line in refused.said.splitlines() if not line.startswith("{")]
+    (line,) = [line for line in printed if said[0] in line]
+    assert [words for words in said if words not in line] == []

@@ -49,6 +49,17 @@ def test_a_daemon_that_can_keep_nothing_says_where_and_what_to_do() -> None:
     assert "Traceback" not in refused.said
 
 
+def test_a_second_daemon_is_told_of_the_first() -> None:
+    """Two daemons with one state directory both serve, and the later one warns whom it shares it with."""
+    config = {"state_dir": "var", "ufo_json_rpc": OPEN}
+    with folder(config=config, plugins={"work.py": PLUGIN}) as place, serving(place) as first:
+        assert first.logs("state.shared") == []
+        with serving(place) as second:
+            warned = second.wait_log("state.shared")
+            assert (warned["level"], warned["process"]) == ("warning", first.pid)
+            assert warned["state_dir"] == str(place / "var")
+
+
 def test_a_disk_that_fills_up_stops_only_what_must_be_kept() -> None:
     """Calls succeed, cached ones too; sessions and locks are refused; the same worker serves when there is room again."""
     config = {"state_dir": "var", "environment": "prod", "ufo_json_rpc": OPEN}

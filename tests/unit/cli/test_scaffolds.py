@@ -56,7 +56,8 @@ def test_init_never_overwrites(tmp_path: Path) -> None:
 def test_init_says_what_to_do_next(tmp_path: Path) -> None:
     """The next commands are printed, for the folder that was made."""
     said = run("init", str(tmp_path / "hello")).output
-    assert f"cd {tmp_path}/hello && rpcgw serve" in said
+    assert f"\n    cd {tmp_path}/hello\n    rpcgw check " in said
+    assert said.count("cd ") == 1
 
 
 def test_init_where_nothing_can_be_written(tmp_path: Path) -> None:

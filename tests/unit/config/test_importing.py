@@ -201,7 +201,7 @@ CASES = [
     pytest.param("parameters: {a: '${NOPE}'}\nstate_dir: '%a%'", {}, ["gateway.yaml:1:17: error[env-unset] The environment variable NOPE is not set. (set it, or write ${NOPE:-default})"], id="a mistake in a parameter is said once, where it is"),
     pytest.param("parameters: {a: [1]}\nserver: {workers: '%a%'}", {}, ['gateway.yaml:2:10: error[wrong-type] "server.workers" must be an integer, not a list.'], id="a parameter of a wrong type is said where it is used"),
     pytest.param("routes: [a.yaml, b.yaml]", {"a.yaml": "rpc: {resource: rpc, prefix: /a}", "b.yaml": "rpc: {resource: rpc, prefix: /b}"}, ['b.yaml:1:1: error[duplicate-key] The route "rpc" stands in two files; first at a.yaml:1:1. (give one of them another name)'], id="a route in two files"),
-    pytest.param("routes: [a.yaml, no.yaml]", {"a.yaml": "rpc: {resource: rpc, prefix: /a}"}, ["gateway.yaml:1:18: error[missing-file] The routes cannot be read from no.yaml: it was not there when the configuration was read. (routes say which endpoints exist; begin with a copy of routes.yaml.example)"], id="one of the files of routes is not there"),
+    pytest.param("routes: [a.yaml, no.yaml]", {"a.yaml": "rpc: {resource: rpc, prefix: /a}"}, ["gateway.yaml:1:18: error[missing-file] The routes cannot be read from no.yaml: it was not there when the configuration was read. (routes say which endpoints exist; `rpcgw init` writes a routes.yaml to begin with)"], id="one of the files of routes is not there"),
 ]  # fmt: skip
 
 

@@ -108,7 +108,7 @@ def test_a_console_that_is_off_takes_no_path(problems: Callable[..., list[str]])
 def test_nothing_to_serve(problems: Callable[..., list[str]]) -> None:
     """A routes file without routes is refused: nothing would be served."""
     assert problems("", "{}") == [
-        "routes.yaml:1:1: error[missing-option] There is no route, so nothing would be served. (begin with a copy of routes.yaml.example)"
+        "routes.yaml:1:1: error[missing-option] There is no route, so nothing would be served. (`rpcgw init` writes a routes.yaml to begin with)"
     ]
 
 

@@ -89,11 +89,15 @@ CASES = [
     pytest.param("ufo_json_rpc: {cache: {pool: cache.app}}", one('1:24: error[unknown-pool] There is no pool "cache.app". The pools are "default". (write it under pools, say pools: {cache.app: redis://127.0.0.1:6379/0})'), id="a pool that is not configured"),
     pytest.param("server: {workers: 2}\npools: {default: 'memory:'}", one("2:9: warning[shared-nothing] 2 workers cannot share a pool in memory: each has its own sessions, results and locks. (use a pool of files or Redis)"), id="workers with a pool in memory"),
     pytest.param("groups: {general: {tokens: [{name: a}]}}", one('1:29: error[bad-value] The token "a" needs either a value or a sha256, and not both.'), id="a token without a value"),
+    pytest.param("groups: {general: {tokens: [{name: a, sha256: zz}]}}", one('1:39: error[bad-value] "groups.general.tokens.0.sha256" must be 64 hexadecimal digits, not this string.'), id="a token whose digest is none is one problem"),
+    pytest.param("groups: {general: {tokens: [s3cret]}}", one('1:29: error[wrong-type] "groups.general.tokens.0" must be a mapping, not this string. (write {name: ..., sha256: ...}, as `rpcgw token new` prints it)'), id="a token that is written as it is"),
+    pytest.param("server: {bind: 8080}", one('1:10: error[wrong-type] "server.bind" must be a string or a list, not the number 8080. (write host:port, [v6]:port or unix:/path)'), id="an address that is a number"),
     pytest.param("groups: {general: {tokens: [{name: a, value: x}, {name: a, value: y}]}}", one('1:51: error[bad-value] The group has two tokens named "a". (logs tell tokens apart by their names)'), id="two tokens of one name"),
     pytest.param("groups: {general: {tokens: [{name: a, value: x, expires: soon}]}}", one('1:49: error[bad-value] "groups.general.tokens.0.expires" must be a date or a time, not "soon". (write 2027-01-31 or 2027-01-31T12:00:00Z)'), id="a time that is none"),
     pytest.param("ufo_mcp: {groups: {mpc: {}}}", one('1:20: warning[unused-group] "ufo_mcp.groups.mpc" tunes a group that no route serves. (the routes serve a, general)'), id="a group that no route serves"),
-    pytest.param("routes: other.yaml", one("1:1: error[missing-file] The routes cannot be read from other.yaml: it was not there when the configuration was read. (routes say which endpoints exist; begin with a copy of routes.yaml.example)"), id="routes that are not there"),
+    pytest.param("routes: other.yaml", one("1:1: error[missing-file] The routes cannot be read from other.yaml: it was not there when the configuration was read. (routes say which endpoints exist; `rpcgw init` writes a routes.yaml to begin with)"), id="routes that are not there"),
     pytest.param("translations: {directory: nowhere}", one("1:16: error[missing-file] The directory nowhere cannot be read: it was not there when the configuration was read."), id="a directory that is not there"),
+    pytest.param("plugins: {directory: plugin}", one("1:11: warning[missing-file] The directory plugin cannot be read: it was not there when the configuration was read."), id="a directory of plugins that is not there, beside those of the venv"),
     pytest.param("translations: {default_locale: english}", one('1:16: error[bad-value] "translations.default_locale" must be a locale, say en, uk or pt-BR, not the string "english".'), id="a language that is no locale"),
 ]  # fmt: skip
 
@@ -102,6 +106,12 @@ CASES = [
 def test_problems(problems: Callable[..., list[str]], gateway: str, line: str) -> None:
     """One mistake is one line: place, code, what is wrong, what to do."""
     assert problems(gateway) == [line]
+
+
+@pytest.mark.parametrize("name", ["plugins", "translations"])
+def test_the_directory_of_a_beginner_may_be_missing(problems: Callable[..., list[str]], name: str) -> None:
+    """A directory that is called as it is where nobody says need not be there."""
+    assert problems(f"{name}: {{directory: {name}}}") == []
 
 
 def test_all_at_once(problems: Callable[..., list[str]]) -> None:

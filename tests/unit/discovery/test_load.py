@@ -101,6 +101,17 @@ def test_the_line_at_fault(tmp_path: Path, source: str, line: int) -> None:
     assert refused.place == Place(str(path), line)
 
 
+def test_the_traceback_begins_with_the_plugin(tmp_path: Path) -> None:
+    """How Python came to import a plugin is no help to its author: the traceback begins with the author's own line."""
+    path = tmp_path / "hello_trace.py"
+    path.write_text("import json\n\njson.loads('no JSON')\n")
+    (refused,) = load_from(tmp_path)[1]
+    head, first, source, *rest = refused.traceback.splitlines()
+    assert (head, first.strip()) == ("Traceback (most recent call last):", f'File "{path}", line 3, in <module>')
+    assert source.strip() == "json.loads('no JSON')"
+    assert rest[-1].startswith("json.decoder.JSONDecodeError: ")
+
+
 def test_the_directory_wins(tmp_path: Path) -> None:
     """A plugin's own module comes from the directory even where the path has another of the same name."""
     elsewhere = tmp_path / "elsewhere"
