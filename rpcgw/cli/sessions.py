@@ -71,7 +71,7 @@ async def _all(settings: Settings) -> list[Found]:
 async def _end(settings: Settings, beginning: str) -> Found:
     async with kept(settings) as pool:
         chosen = _chosen(await _found(pool), beginning)
-        await pool.delete(key(chosen.session.group, chosen.id))
+        await pool.withdraw(key(chosen.session.group, chosen.id))
         await pool.strike(index(chosen.session.group), chosen.id)
     _revoke(settings)
     return chosen
@@ -94,7 +94,7 @@ def _chosen(found: Iterable[Found], beginning: str) -> Found:
 
 
 def _revoke(settings: Settings) -> None:
-    """No worker of this host trusts what it remembers; workers of other hosts forget by themselves, a second later."""
+    """No worker of this host trusts what it remembers; workers of other hosts hear of it by the pool."""
     path = Path(settings.state_dir, REVOCATIONS)
     if path.exists():
         revocations = SharedRevocations(path)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import signal
 import ssl
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager, closing
+from contextlib import asynccontextmanager, closing, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -42,7 +43,7 @@ from rpcgw.exchange import Entrance
 from rpcgw.gateway.model import Gateway
 from rpcgw.gateway.protection import laid_open
 from rpcgw.gateway.toolsets import toolsets
-from rpcgw.kernel.ports import Revocations
+from rpcgw.kernel.ports import News, Revocations
 
 __all__ = ["Generation", "compile_gateway", "compile_generation", "entrances"]
 
@@ -140,12 +141,13 @@ class Generation:
                 open_deferral(runtime) as deferral,
                 open_usage(gateway, runtime.clock, told.observer) as usage,
                 open_authorities(runtime) as authorities,
+                open_news(runtime) as news,
             ):
                 readiness = Readiness(gateway, slot.generation, runtime.pools, runtime.clock)
                 subscriptions = Subscriptions(toolsets(gateway.mcp, gateway.wording))
                 for group in {route.endpoint.group for route in gateway.mcp}:
                     runtime.switches.follow(group, partial(_told, subscriptions, group))
-                equipment = Equipment(deferral, usage, authorities, subscriptions)
+                equipment = Equipment(deferral, usage, authorities, subscriptions, news)
                 yield Running(
                     entrances=entrances(runtime, revocations, equipment),
                     report=told.observer.event,
@@ -159,6 +161,22 @@ class Generation:
                     bounds=_bounds(gateway),
                     tls=self.tls,
                 )
+
+
+@asynccontextmanager
+async def open_news(runtime: Runtime) -> AsyncIterator[News | None]:
+    """What other hosts say of sessions, until the end of the block; None where there are no sessions, or no others."""
+    news = runtime.pool.news() if runtime.gateway.mcp else None
+    if news is None:
+        yield None
+        return
+    listening = asyncio.create_task(news.run())
+    try:
+        yield news
+    finally:
+        listening.cancel()
+        with suppress(asyncio.CancelledError):
+            await listening
 
 
 def _told(subscriptions: Subscriptions, group: str, _: frozenset[str]) -> None:
@@ -213,19 +231,21 @@ class Equipment:
     """What stands beside the executor in a worker, and may be absent.
 
     Without `deferral`, calls with a callback are refused; without `usage` there is no path for beacons. `authorities`
-    say whose access tokens are; without them such tokens are refused. `subscriptions` are the open streams.
+    say whose access tokens are; without them such tokens are refused. `subscriptions` are the open streams, `news`
+    what other hosts say that share the pool of sessions.
     """
 
     deferral: Deferral | None = None
     usage: UsageLog | None = None
     authorities: Authorities = NOBODY
     subscriptions: Subscriptions = field(default_factory=Subscriptions)
+    news: News | None = None
 
 
 def entrances(runtime: Runtime, revocations: Revocations, equipment: Equipment) -> list[Entrance]:
     """Every path of every endpoint."""
     gateway, tracer = equipment.authorities.bound(runtime.gateway), runtime.tracer
-    sessions = Sessions(runtime.pool, runtime.clock, runtime.ids, runtime.observer, revocations)
+    sessions = Sessions(runtime.pool, runtime.clock, runtime.ids, runtime.observer, revocations, news=equipment.news)
     for_rpc = rpc.Services(
         runtime.executor,
         runtime.ids,

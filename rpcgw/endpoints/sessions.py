@@ -1,8 +1,9 @@
 """Where MCP sessions are kept: in the kernel's cache pool, with a short memory in front of it.
 
-A session is found on every worker and every host that shares the pool. What a worker remembers of one it trusts for
-`REMEMBERED` seconds, and only while `Revocations` stands where it stood before the pool was asked. So a session that
-was ended is served by no worker of its host once DELETE has been answered, and by no other host a second later.
+A session is found on every worker and every host that shares the pool. What a worker remembers of one it trusts for a
+bounded time, and only while `Revocations` stands where it stood before the pool was asked: a session that was ended is
+served by no worker of its host once DELETE has been answered. By other hosts it is served no more a second later: where
+they share the pool they have its `News`, and remember nothing while that is not known to be complete.
 """
 
 from __future__ import annotations
@@ -14,13 +15,16 @@ import msgspec
 
 from rpcgw.api.context import Principal
 from rpcgw.endpoints.census import Census
-from rpcgw.kernel.ports import Clock, Ids, Observer, Pool, Revocations, StoreError
+from rpcgw.kernel.ports import Clock, Ids, News, Observer, Pool, Revocations, StoreError
 from rpcgw.protocol.mcp import Endpoint, sessions
 from rpcgw.protocol.mcp.revisions import Revision
 from rpcgw.protocol.mcp.sessions import Session
 
 REMEMBERED: Final = 1.0
 """Seconds for which the pool's word is taken for granted."""
+
+REMEMBERED_WITH_NEWS: Final = 10.0
+"""The same where whoever takes it back says so; of short sessions a tenth of their time, but no less than above."""
 
 MOST_REMEMBERED: Final = 10_000
 """How many sessions a worker remembers, some 500 bytes each; the one that was asked for least recently goes first."""
@@ -49,6 +53,14 @@ class _Memory(msgspec.Struct, frozen=True):
     state: int
 
 
+class _Since(msgspec.Struct, frozen=True):
+    """How things stood before the pool was asked."""
+
+    state: int
+    heard: int
+    asked: float
+
+
 class Sessions:
     """The sessions of all endpoints, `memory` of them remembered. `begin`, `find` and `end` may raise `StoreError`."""
 
@@ -60,6 +72,7 @@ class Sessions:
         observer: Observer,
         revocations: Revocations,
         *,
+        news: News | None = None,
         memory: int = MOST_REMEMBERED,
     ) -> None:
         self._pool = pool
@@ -67,9 +80,12 @@ class Sessions:
         self._ids = ids
         self._observer = observer
         self._revocations = revocations
+        self._news = news
         self._most = memory
         self._census = Census(pool, clock, observer)
         self._memories: OrderedDict[str, _Memory] = OrderedDict()
+        if news is not None:
+            news.follow(self._forget, self._memories.clear)
 
     async def begin(
         self, endpoint: Endpoint, principal: Principal, revision: Revision, capabilities: tuple[str, ...] = ()
@@ -78,9 +94,9 @@ class Sessions:
         session_id = self._ids.token()
         session = sessions.made(endpoint, principal, revision, self._clock.now(), capabilities)
         key, ttl = sessions.key(endpoint.group, session_id), endpoint.limits.session_ttl
-        state, asked = self._revocations.current(), self._clock.monotonic()
+        since = self._since()
         await self._pool.set(key, sessions.packed(session), ttl)
-        self._remember(key, _Memory(session, asked + min(REMEMBERED, ttl), state))
+        self._remember(key, session, since, min(self._trust(ttl), ttl))
         await self._census.enlist(endpoint.group, session_id, ttl)
         self._observer.event("session.created", group=endpoint.group, revision=revision.name)
         return session_id
@@ -88,7 +104,10 @@ class Sessions:
     def recall(self, endpoint: Endpoint, principal: Principal, session_id: str) -> Session | None:
         """A session that is remembered and may still be trusted; None means that the pool must be asked."""
         memory = self._memories.get(sessions.key(endpoint.group, session_id))
-        if memory is None or memory.state != self._revocations.current() or memory.until <= self._clock.monotonic():
+        if memory is None or memory.state != self._revocations.current():
+            return None
+        now, news = self._clock.monotonic(), self._news
+        if memory.until <= now or (news is not None and news.good_until <= now):
             return None
         return memory.session if sessions.belongs(memory.session, endpoint, principal) else None
 
@@ -97,8 +116,7 @@ class Sessions:
         if not sessions.is_plausible(session_id):
             return None
         key, ttl = sessions.key(endpoint.group, session_id), endpoint.limits.session_ttl
-        # Trusted from before the pool was asked: what ended since is served no longer than `REMEMBERED` seconds.
-        state, asked = self._revocations.current(), self._clock.monotonic()
+        since = self._since()
         owned = await self._owned(key, endpoint, principal)
         if owned is None:
             return None
@@ -111,7 +129,7 @@ class Sessions:
             if prolonged > left:
                 await self._census.enlist(endpoint.group, session_id, ttl)
             left = prolonged
-        self._remember(key, _Memory(session, asked + min(REMEMBERED, left), state))
+        self._remember(key, session, since, min(self._trust(ttl), left))
         return session
 
     async def end(self, endpoint: Endpoint, principal: Principal, session_id: str) -> bool:
@@ -121,7 +139,7 @@ class Sessions:
         key = sessions.key(endpoint.group, session_id)
         if await self._owned(key, endpoint, principal) is None:
             return False
-        ended = await self._pool.delete(key)
+        ended = await self._pool.withdraw(key)
         self._revocations.advance()
         self._memories.pop(key, None)
         await self._census.strike(endpoint.group, session_id)
@@ -150,8 +168,24 @@ class Sessions:
             self._observer.event("session.store_error", operation="touch", reason=str(error))
             return left
 
-    def _remember(self, key: str, memory: _Memory) -> None:
+    def _trust(self, ttl: float) -> float:
+        """Seconds for which a session of this time to live is remembered."""
+        return REMEMBERED if self._news is None else max(REMEMBERED, min(REMEMBERED_WITH_NEWS, ttl / 10))
+
+    def _since(self) -> _Since:
+        """What is to be noted before the pool is asked: its answer may be out of date when it comes."""
+        heard = 0 if self._news is None else self._news.heard
+        return _Since(self._revocations.current(), heard, self._clock.monotonic())
+
+    def _forget(self, key: str) -> None:
         self._memories.pop(key, None)
+
+    def _remember(self, key: str, session: Session, since: _Since, seconds: float) -> None:
+        """Trust the pool's word so long from before it was asked; not where something was taken back meanwhile."""
+        self._memories.pop(key, None)
+        if self._news is not None and self._news.heard != since.heard:
+            return
+        memory = _Memory(session, since.asked + seconds, since.state)
         while len(self._memories) >= self._most:
             self._memories.popitem(last=False)
         self._memories[key] = memory

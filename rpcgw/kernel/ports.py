@@ -37,6 +37,27 @@ class Ids(Protocol):
         """At least 128 random bits, in letters and digits."""
 
 
+class News(Protocol):
+    """What those who share a pool tell each other at once, and whether everything was heard."""
+
+    @property
+    def good_until(self) -> float:
+        """A time of the host's monotonic clock: until then whatever was withdrawn a second ago has been heard of.
+
+        0.0 while nothing is heard.
+        """
+
+    @property
+    def heard(self) -> int:
+        """Another number after each message and each gap."""
+
+    def follow(self, dropped: Callable[[str], None], missed: Callable[[], None]) -> None:
+        """Tell somebody of each key that is withdrawn, and of each gap, after which nothing is known."""
+
+    async def run(self) -> None:
+        """Listen until cancelled."""
+
+
 class Pool(Protocol):
     """A named store of small values that expire; shared by processes, and by hosts where it is Redis."""
 
@@ -61,6 +82,9 @@ class Pool(Protocol):
     async def delete(self, key: str) -> bool:
         """Remove a value; says whether it was there."""
 
+    async def withdraw(self, key: str) -> bool:
+        """Remove a value as `delete` does, and tell all who share the pool with `news`; atomic."""
+
     async def delete_if(self, key: str, value: bytes) -> bool:
         """Remove a value only if it is exactly this one; atomic."""
 
@@ -84,6 +108,9 @@ class Pool(Protocol):
 
     async def ping(self) -> None:
         """Raise `StoreError` where the store cannot be reached."""
+
+    def news(self) -> News | None:
+        """How to hear what others withdraw; None where only processes of this host share the pool."""
 
     async def close(self) -> None:
         """Give back connections and files."""

@@ -9,14 +9,17 @@ import re
 import signal
 import time
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
+from redis import Redis
 
-from tests.support.daemon import daemon, folder, serving, wait_until
+from tests.support.daemon import Daemon, daemon, folder, serving, wait_until
 from tests.support.http import Answer, Client, exchange
+from tests.support.redisservers import redis_process
 
 COUNT = 200
 PATH = "/mcp"
@@ -165,6 +168,64 @@ def test_two_hosts_and_one_redis_lose_no_session(hosts: tuple[Path, Path]) -> No
         assert not any(is_served(here, session) for session in sessions)
         wait_until(lambda: time.monotonic() > ended + 1.0, 10, lambda: "time stands still")
         assert not any(is_served(there, session) for session in sessions)
+
+
+CALLED: dict[str, Any] = {"name": "Shop.process"}
+
+
+def looks(redis: Redis) -> int:
+    """How many scripts the server has run: a look at a session is one."""
+    return int(redis.info("commandstats").get("cmdstat_eval", {"calls": 0})["calls"])
+
+
+def is_remembered(client: Client, session: str, redis: Redis) -> bool:
+    """Whether ten requests on one connection cost fewer than ten looks at the pool."""
+    with closing(client.connect()) as connection:
+        before = looks(redis)
+        assert {ask(connection, "ping", {}, session).status for _ in range(10)} == {200}
+        return looks(redis) - before < 5
+
+
+def test_what_one_host_ends_the_other_serves_no_more_within_a_second() -> None:
+    """DELETE's answer is out: sessions that the other host uses all the time, and remembers, are 404 there within 1 s."""
+    with redis_process() as server, two_hosts(server.url) as (here, there), closing(server.client()) as redis:
+        latest = 0.0
+        for _ in range(20):
+            session = begin(here)
+            wait_until(partial(is_remembered, there, session, redis), 20, there.stderr)
+            with closing(there.connect()) as connection:
+                assert end(here, session) == 200
+                ended = time.monotonic()
+                while ask(connection, "tools/call", CALLED, session).status == 200:
+                    assert time.monotonic() < ended + 1.0
+                latest = max(latest, time.monotonic() - ended)
+        assert latest < 1.0
+
+
+def test_while_the_channel_is_cut_nothing_is_remembered() -> None:
+    """Every request looks at the pool, so what the other host ends is gone at once; then the channel is there again."""
+    with redis_process() as server, two_hosts(server.url) as (here, there), closing(server.client()) as redis:
+        session, ended = begin(here), begin(here)
+        wait_until(lambda: is_remembered(there, session, redis), 20, there.stderr)
+        assert server.ask("ACL", "SETUSER", "default", "resetchannels") is not None  # nobody may listen any more
+        server.ask("CLIENT", "KILL", "TYPE", "pubsub")
+        wait_until(lambda: not is_remembered(there, session, redis), 20, there.stderr)
+        for _ in range(5):
+            assert not is_remembered(there, session, redis)
+        assert is_served(there, ended)
+        assert end(here, ended) == 200
+        assert not is_served(there, ended)
+        server.ask("ACL", "SETUSER", "default", "allchannels")
+        wait_until(lambda: is_remembered(there, session, redis), 20, there.stderr)
+
+
+@contextmanager
+def two_hosts(url: str) -> Iterator[tuple[Daemon, Daemon]]:
+    """Two daemons of one worker each that share a Redis."""
+    config = {"ufo_json_rpc": {**OPEN, "cache": {"pool": url}}, "server": {"workers": 1}}
+    files: dict[str, Any] = {"config": config, "routes": ROUTES, "plugins": {"shop.py": PLUGIN}}
+    with daemon(**files) as here, daemon(**files) as there:
+        yield here, there
 
 
 def test_what_is_counted_of_sessions() -> None:

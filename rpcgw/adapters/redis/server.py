@@ -32,11 +32,11 @@ class RedisServer:
     def __init__(self, url: str, timeout: float, connections: int) -> None:
         address = redis_address(url, strict=False)  # the configuration was checked
         self.is_cluster = address.kind == "cluster"
-        self._timeout = timeout
+        self.timeout = timeout
         self._turns = asyncio.Semaphore(connections)
         self._outage = Outage()
         self._why = ""
-        self._name = ", ".join(f"{host}:{port}" for host, port in address.nodes) or address.path
+        self.name = ", ".join(f"{host}:{port}" for host, port in address.nodes) or address.path
         self.client: Final = client_for(address, timeout, connections)
 
     async def ask(self, command: Callable[[Client], Awaitable[Answer]], within: float | None = None) -> Answer:
@@ -45,7 +45,7 @@ class RedisServer:
         Raises:
             StoreError: It does not, or refuses.
         """
-        outage, seconds = self._outage, within or self._timeout
+        outage, seconds = self._outage, within or self.timeout
         if not outage.admits(monotonic(), seconds):
             raise StoreError(f"Redis: away, and asked again within {LONGEST_PAUSE:g} s ({self._why})")
         try:
@@ -66,7 +66,7 @@ class RedisServer:
 
     def _answered(self) -> None:
         if self._outage.away:
-            _log.warning("Redis at %s is back", self._name)
+            _log.warning("Redis at %s is back", self.name)
         self._outage.answered()
 
     def _failed(self, why: str) -> StoreError:
@@ -74,7 +74,7 @@ class RedisServer:
         was_away, self._why = self._outage.away, why
         self._outage.failed(monotonic())
         if self._outage.away and not was_away:
-            _log.warning("Redis at %s is away: %s", self._name, why)
+            _log.warning("Redis at %s is away: %s", self.name, why)
         return StoreError(f"Redis: {why}")
 
     async def _forget(self) -> None:
@@ -87,7 +87,7 @@ class RedisServer:
     async def close(self) -> None:
         """Close every connection."""
         try:
-            async with asyncio.timeout(self._timeout):
+            async with asyncio.timeout(self.timeout):
                 if isinstance(self.client, RedisCluster):
                     await _disperse(self.client)
                 else:

@@ -79,6 +79,10 @@ class FilePool:
         """Remove a value; says whether it was there."""
         return await self._change(key, lambda: self._shelf.delete(key))
 
+    async def withdraw(self, key: str) -> bool:
+        """Remove a value: whoever shares this pool is on this host."""
+        return await self.delete(key)
+
     async def delete_if(self, key: str, value: bytes) -> bool:
         """Remove a value only if it is exactly this one."""
         return await self._change(key, lambda: self._shelf.delete(key, value))
@@ -102,6 +106,9 @@ class FilePool:
     async def census(self, index: str) -> tuple[int, int]:
         """How many members live, and how many ceased to; some two microseconds a member, in a thread."""
         return await self._threaded(lambda: self._index.census(index))
+
+    def news(self) -> None:
+        """None: whoever shares this pool is on this host."""
 
     async def ping(self) -> None:
         """Raise `StoreError` where the directory cannot be written to."""

@@ -63,6 +63,10 @@ class MemoryPool:
         self._drop(key)
         return live
 
+    async def withdraw(self, key: str) -> bool:
+        """Remove a value: whoever shares this pool is on this host."""
+        return await self.delete(key)
+
     async def delete_if(self, key: str, value: bytes) -> bool:
         """Remove a value only if it is exactly this one."""
         entry = self._live(key)
@@ -95,6 +99,9 @@ class MemoryPool:
         living = {member: end for member, end in members.items() if end > now}
         self._indexes[index] = living
         return len(living), len(members) - len(living)
+
+    def news(self) -> None:
+        """None: whoever shares this pool is on this host."""
 
     async def ping(self) -> None:
         """Memory is always there."""

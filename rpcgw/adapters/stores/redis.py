@@ -12,8 +12,10 @@ from typing import Any, cast
 from redis.asyncio import RedisCluster
 
 from rpcgw.adapters.redis.clients import Client
+from rpcgw.adapters.redis.news import WITHDRAWN, RedisNews, masters
 from rpcgw.adapters.redis.server import RedisServer
 
+_WITHDRAW = "local n = redis.call('DEL', KEYS[1]) redis.pcall('PUBLISH', ARGV[1], KEYS[1]) return n"
 _DELETE_IF = "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0"
 _TOUCH_IF = "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('PEXPIRE', KEYS[1], ARGV[2]) end return 0"
 _LOOK = "local v = redis.call('GET', KEYS[1]) return v and {v, redis.call('PTTL', KEYS[1])}"
@@ -71,6 +73,10 @@ class RedisPool:
         """Remove a value; says whether it was there."""
         return bool(await self._server.ask(lambda redis: redis.delete(key)))
 
+    async def withdraw(self, key: str) -> bool:
+        """Remove a value, and tell all who listen; where the user may not publish, nobody is told."""
+        return await self._script(_WITHDRAW, key, WITHDRAWN)
+
     async def delete_if(self, key: str, value: bytes) -> bool:
         """Remove a value only if it is exactly this one."""
         return await self._script(_DELETE_IF, key, value)
@@ -82,7 +88,7 @@ class RedisPool:
     async def keys(self, prefix: str) -> list[str]:
         """The keys that begin so; scans the whole database, a thousand keys at a time."""
         pattern = f"{prefix.translate(_GLOB)}*"
-        nodes = await self._server.ask(_masters)
+        nodes = await self._server.ask(masters)
         found: set[bytes] = set()
         for node in nodes:
             cursor = -1
@@ -104,6 +110,10 @@ class RedisPool:
         living, lapsed = await self._run(_CENSUS, index)
         return living, lapsed
 
+    def news(self) -> RedisNews:
+        """How to hear what others withdraw."""
+        return RedisNews(self._server)
+
     async def ping(self) -> None:
         """Raise `StoreError` where Redis does not answer; of a Cluster, where a master does not."""
         await self._server.ask(_ping)
@@ -112,7 +122,7 @@ class RedisPool:
         """Close every connection."""
         await self._server.close()
 
-    async def _script(self, script: str, key: str, *arguments: bytes | int) -> bool:
+    async def _script(self, script: str, key: str, *arguments: str | bytes | int) -> bool:
         return bool(await self._run(script, key, *arguments))
 
     async def _run(self, script: str, key: str, *arguments: str | bytes | int) -> Any:
@@ -122,14 +132,6 @@ class RedisPool:
 
 def _values(redis: Client, keys: Sequence[str]) -> Awaitable[Any]:
     return redis.mget_nonatomic(keys) if isinstance(redis, RedisCluster) else redis.mget(keys)
-
-
-async def _masters(redis: Client) -> list[Any]:
-    """What a scan goes over: None stands for the only server."""
-    if not isinstance(redis, RedisCluster):
-        return [None]
-    await redis.initialize()
-    return list(redis.get_primaries())
 
 
 def _page(node: Any, cursor: int, pattern: str) -> Callable[[Client], Awaitable[tuple[int, list[bytes]]]]:

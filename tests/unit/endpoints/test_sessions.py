@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from rpcgw.endpoints.sessions import LocalRevocations, Sessions
 from rpcgw.kernel.ports import StoreError
 from rpcgw.protocol.mcp import Limits
 from rpcgw.protocol.mcp.revisions import NEWEST_SESSION
+from rpcgw.protocol.mcp.sessions import key
 from tests.unit.endpoints.house import Clock, House, house
 
 TTL = 100.0
@@ -177,6 +179,127 @@ async def test_another_host_serves_an_ended_session_for_a_second_at_most() -> No
     await one.services.sessions.end(one.endpoint, ANONYMOUS, session)
     one.clock.time += kept.REMEMBERED
     assert not await serves(other, session)
+
+
+class Wire:
+    """The news of a pool in the hands of a test: `good` says whether everything is heard, `say` is what is said."""
+
+    def __init__(self, clock: Clock) -> None:
+        self.heard = 0
+        self.good = True
+        self._clock = clock
+        self._dropped: list[Callable[[str], None]] = []
+        self._missed: list[Callable[[], None]] = []
+
+    @property
+    def good_until(self) -> float:
+        return self._clock.time + 0.9 if self.good else 0.0
+
+    def follow(self, dropped: Callable[[str], None], missed: Callable[[], None]) -> None:
+        self._dropped.append(dropped)
+        self._missed.append(missed)
+
+    async def run(self) -> None: ...
+
+    def say(self, group: str, session_id: str) -> None:
+        self.heard += 1
+        for dropped in self._dropped:
+            dropped(key(group, session_id))
+
+    def begin_anew(self) -> None:
+        self.heard += 1
+        for missed in self._missed:
+            missed()
+
+
+@dataclass
+class Listening:
+    """A host that has the pool's news."""
+
+    place: House
+    pool: Counted
+    wire: Wire
+    store: Sessions
+
+    @classmethod
+    def made(cls, ttl: float = TTL) -> Listening:
+        made = house(limits=Limits(session_ttl=ttl))
+        pool = Counted(made.clock)
+        place = house(beside=made, pool=pool, limits=Limits(session_ttl=ttl))
+        wire = Wire(place.clock)
+        observer = place.observer
+        store = Sessions(pool, place.clock, place.ids, observer, LocalRevocations(), news=wire)
+        return cls(place, pool, wire, store)
+
+    async def begin(self) -> str:
+        return await self.store.begin(self.place.endpoint, ANONYMOUS, NEWEST_SESSION)
+
+    async def find(self, session_id: str) -> bool:
+        return await self.store.find(self.place.endpoint, ANONYMOUS, session_id) is not None
+
+    def remembers(self, session_id: str) -> bool:
+        return self.store.recall(self.place.endpoint, ANONYMOUS, session_id) is not None
+
+
+@pytest.mark.parametrize(
+    ("ttl", "seconds"),
+    [
+        pytest.param(3600.0, kept.REMEMBERED_WITH_NEWS, id="long sessions"),
+        pytest.param(50.0, 5.0, id="a tenth of short ones"),
+        pytest.param(2.0, kept.REMEMBERED, id="as long as without news"),
+    ],
+)
+async def test_with_news_a_session_is_remembered_for_longer(ttl: float, seconds: float) -> None:
+    """The pool is asked once in that time, and no more than once a tenth of the session's."""
+    host = Listening.made(ttl)
+    session = await host.begin()
+    for _ in range(2):
+        host.place.clock.time += seconds - 0.01
+        assert host.remembers(session)
+        host.place.clock.time += 0.02
+        assert not host.remembers(session)
+        assert await host.find(session)
+    assert host.pool.count("look") == 2
+
+
+async def test_what_the_news_take_back_is_forgotten() -> None:
+    """The session that was named, and no other."""
+    host = Listening.made()
+    ended, other = await host.begin(), await host.begin()
+    host.wire.say(host.place.endpoint.group, ended)
+    assert (host.remembers(ended), host.remembers(other)) == (False, True)
+
+
+async def test_while_news_may_be_missed_nothing_is_remembered() -> None:
+    """Each request asks the pool. What was known before a gap is known no more; after a mere delay it is."""
+    host = Listening.made()
+    session = await host.begin()
+    host.wire.good = False
+    for count in (1, 2, 3):
+        assert not host.remembers(session)
+        assert await host.find(session)
+        assert host.pool.count("look") == count
+    host.wire.good = True
+    assert host.remembers(session)
+    host.wire.begin_anew()
+    assert not host.remembers(session)
+    assert await host.find(session)
+    assert host.remembers(session)
+
+
+@pytest.mark.parametrize("gap", [pytest.param(False, id="a message"), pytest.param(True, id="a gap")])
+async def test_news_that_come_while_the_pool_answers(gap: bool) -> None:
+    """The answer may be older than they are: it is not remembered."""
+    host = Listening.made()
+    session = await host.begin()
+    host.place.clock.time += TTL / 2
+
+    async def meanwhile() -> None:
+        host.wire.begin_anew() if gap else host.wire.say(host.place.endpoint.group, session)
+
+    host.pool.meanwhile = meanwhile
+    assert await host.find(session)
+    assert not host.remembers(session)
 
 
 async def test_a_session_that_is_read_while_it_ends_is_not_remembered() -> None:
