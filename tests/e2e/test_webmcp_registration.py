@@ -201,6 +201,54 @@ async def test_frames_have_no_tools_unless_they_are_wanted(chromium: Browser, se
     assert (tab.warnings, tab.errors) == ([], [])
 
 
+FOREIGN = [
+    pytest.param("", {}, "NotAllowedError", id="the parent allows nothing: the browser refuses"),
+    pytest.param("tools", {}, "registered", id="the parent allows it"),
+    pytest.param("tools", {"frames": False}, None, id="the parent allows it, and the site does not want it"),
+    pytest.param(
+        "tools",
+        {"headers": {"Permissions-Policy": "tools=()"}},
+        "NotAllowedError",
+        id="the parent allows it, and the site's own header does not",
+    ),
+]
+
+
+@pytest.mark.parametrize(("allow", "members", "becomes"), FOREIGN)
+async def test_a_frame_in_a_foreign_page(
+    chromium: Browser, served: Site, allow: str, members: dict[str, object], becomes: str | None
+) -> None:
+    """`frames: true` is the site's word; a page of another origin has one too, and neither page is disturbed."""
+    inner = served.page(listed("inner"), **{"frames": True, **members})  # type: ignore[arg-type]
+    async with site() as foreign:
+        body = f'<iframe src="{inner}" allow="{allow}"></iframe>'
+        tab = await ToolTab.open(chromium, foreign.page(listed("outer"), body=body))
+        frame = await tab.frame(inner)
+        found = await frame("rpcgw.refresh()")
+        assert [reason.partition(":")[0] for reason in found.values()] == ([] if becomes is None else [becomes])
+        await tab.has("outer", *(["inner"] if becomes == "registered" else []))
+        assert (len(tab.warnings), tab.errors) == (int(becomes == "NotAllowedError"), [])
+        if becomes == "registered":
+            assert "entries" in text_of(await tab.call("inner"))
+            await until(lambda: len(served.ended()) == 1, lambda: str(served.beacons))
+        assert foreign.beacons == []
+
+
+async def test_a_foreign_frame_does_not_take_the_pages_tools(chromium: Browser, served: Site) -> None:
+    """What a page's own script sees and calls are its own tools, and not those of a frame that names them alike."""
+    async with site() as foreign:
+        inner = foreign.page(listed("hours", [{"title": "theirs"}]), frames=True)
+        body = f'<iframe src="{inner}" allow="tools"></iframe>'
+        tab = await ToolTab.open(chromium, served.page(listed("hours", [{"title": "ours"}]), body=body))
+        frame = await tab.frame(inner)
+        assert await frame("rpcgw.refresh()") == await refreshed(tab) == {"hours": "registered"}
+        assert await tab.page.value("document.modelContext.getTools().then((tools) => tools.map((t) => t.name))") == [
+            "hours"
+        ]
+        assert "ours" in text_of(await tab.call_in_page("hours"))
+        assert (tab.warnings, tab.errors, foreign.beacons) == ([], [], [])
+
+
 async def test_an_insecure_page_has_no_tools(chromium: Browser, served: Site) -> None:
     """Browsers give the interface to secure contexts only; elsewhere the script keeps still."""
     tab = await ToolTab.open(chromium, served.page(listed()).replace("127.0.0.1", "shop.test"))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from tests.support.browser import ANSWER, POLL, Browser, Page
@@ -32,6 +32,8 @@ class ToolTab:
         self.warnings: list[str] = []
         self.errors: list[str] = []
         self._answers: dict[str, asyncio.Future[Json]] = {}
+        self._urls: dict[str, str] = {}
+        self._contexts: dict[str, int] = {}
 
     @classmethod
     async def open(cls, chromium: Browser, url: str | None = None, *, native: bool = True, **window: Any) -> ToolTab:
@@ -48,6 +50,10 @@ class ToolTab:
         match event:
             case "Page.frameNavigated" if "parentId" not in said["frame"]:
                 self.tools.clear()
+            case "Page.frameNavigated":
+                self._urls[said["frame"]["id"]] = said["frame"]["url"]
+            case "Runtime.executionContextCreated" if said["context"]["auxData"].get("isDefault"):
+                self._contexts[said["context"]["auxData"]["frameId"]] = said["context"]["id"]
             case "WebMCP.toolsAdded":
                 self.tools |= {tool["name"]: tool for tool in said["tools"]}
             case "WebMCP.toolsRemoved":
@@ -69,6 +75,30 @@ class ToolTab:
     async def has(self, *names: str) -> None:
         """Wait until the page has exactly these tools."""
         await until(lambda: sorted(self.tools) == sorted(names), lambda: f"{sorted(self.tools)}, {self.warnings}")
+
+    async def frame(self, url: str) -> Callable[[str], Awaitable[Any]]:
+        """Return what asks a frame of this address, once it is there, for what an expression comes to.
+
+        The frame's origin may be another one than the page's, of the same host: two ports are two origins.
+        """
+
+        def known() -> int | None:
+            frame = next((frame for frame, address in self._urls.items() if address == url), None)
+            return None if frame is None else self._contexts.get(frame)
+
+        await until(lambda: known() is not None, lambda: f"no frame {url} among {sorted(self._urls.values())}")
+
+        async def value(expression: str) -> Any:
+            asked = {"expression": expression, "awaitPromise": True, "returnByValue": True}
+            found = await self.page.command("Runtime.evaluate", {**asked, "contextId": known()})
+            assert "exceptionDetails" not in found, f"{expression}: {found['exceptionDetails']}"
+            return found["result"].get("value")
+
+        deadline = asyncio.get_running_loop().time() + ANSWER
+        while not await value("document.readyState === 'complete'"):
+            assert asyncio.get_running_loop().time() < deadline, f"never complete: {url}"
+            await asyncio.sleep(POLL)
+        return value
 
     async def begin(self, tool: str, arguments: Mapping[str, Any] | None = None) -> str:
         """Begin a call as the browser's agent would, and return what it is known by."""
