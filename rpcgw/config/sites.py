@@ -27,11 +27,15 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class DeclaredTool:
-    """A tool that stands in YAML; `at` is the dotted path of it, `paths` the patterns of its pages (none: all)."""
+    """A tool that stands in YAML; `at` is the dotted path of it, `paths` the patterns of its pages (none: all).
+
+    `manifest` is what the site's own language says of it, `languages` has one for each that its texts are written in.
+    """
 
     manifest: Manifest
     paths: tuple[str, ...]
     at: str
+    languages: Mapping[str, Manifest] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from rpcgw.api.locales import canonical, lineage
 from rpcgw.api.problems import Place, Problem
 from rpcgw.config.catalogues import CatalogueFile
 from rpcgw.kernel.method import Method
 from rpcgw.kernel.table import MethodTable
 from rpcgw.texts import Texts
-from rpcgw.texts.catalogue import canonical, lineage
 
 _SHOWN = 5
 

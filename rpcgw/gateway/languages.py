@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from string import Formatter
 
+from rpcgw.api.locales import canonical, lineage
 from rpcgw.api.problems import Place, Problem
 from rpcgw.config.catalogues import CatalogueFile
 from rpcgw.kernel.language import ENGLISH
 from rpcgw.kernel.messages import Texts
-from rpcgw.texts.catalogue import canonical, lineage
 from rpcgw.texts.messages import PRODUCT
 
 Layers = Sequence[Sequence[CatalogueFile]]

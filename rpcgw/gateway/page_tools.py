@@ -33,10 +33,11 @@ def examine(site: Site, offered: Sequence[Offered], settings: Settings) -> tuple
     problems = [*_duplicates(offered), *_crowd(site, offered, settings), *_unknown(site, offered, settings)]
     calls: dict[str, Call] = {}
     for each in offered:
-        manifest = _tried(site, each)
-        if isinstance(manifest, Finding):
-            problems.append(_problem(each, manifest, settings))
-        elif manifest is not None:
+        tried = _tried(site, each)
+        if isinstance(tried, Finding):
+            problems.append(_problem(each, tried, settings))
+            continue
+        for manifest in tried:
             full, wrong = _complete(site, manifest, settings)
             findings = [*wrong, *(check(full, site.addresses) if full is not None else ())]
             problems += [_problem(each, finding, settings, manifest) for finding in findings]
@@ -45,11 +46,11 @@ def examine(site: Site, offered: Sequence[Offered], settings: Settings) -> tuple
     return calls, [_strict(problem) for problem in problems] if settings.webmcp.strict else problems
 
 
-def _tried(site: Site, offered: Offered) -> Manifest | Finding | None:
-    """The tool on the site's first page; that of YAML as it stands."""
+def _tried(site: Site, offered: Offered) -> tuple[Manifest, ...] | Finding:
+    """The tool on the site's first page, if it stands there; that of YAML in each of its languages."""
     provider = offered.provider
     if isinstance(provider, Declared):
-        return provider.tool
+        return provider.tool, *provider.languages.values()
     try:
         manifest: object = provider.manifest(context(site, "/", site.locale, {}, {}), {})
     except Exception as error:  # noqa: BLE001 -- the author's code, which may need data that there is none of now
@@ -58,13 +59,13 @@ def _tried(site: Site, offered: Offered) -> Manifest | Finding | None:
         hint = "it is looked at again when a page is asked for"
         return Finding((), "webmcp-provider", text, hint, level)
     if manifest is None:
-        return None
+        return ()
     if not isinstance(manifest, Manifest):
         return Finding((), "webmcp-provider", f"gave a {type(manifest).__name__}, not a Manifest")
     if manifest.name != provider.name:
         text = f"has the name {provider.name!r}, and its manifest {manifest.name!r}"
         return Finding((), "webmcp-name", text, "they must be the same on every page")
-    return manifest
+    return (manifest,)
 
 
 def _complete(site: Site, manifest: Manifest, settings: Settings) -> tuple[Manifest | None, list[Finding]]:

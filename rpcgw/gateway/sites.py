@@ -145,7 +145,7 @@ def _target(around: Surroundings, name: str, group: str, version: int, locale: s
 def _declared(own: SiteSettings, settings: Settings) -> Iterable[Offered]:
     for tool in own.tools:
         place = settings.places.get(tool.at, Place(settings.source))
-        yield Offered(Declared(tool.manifest, tool.paths), place, tool.at, tool.at)
+        yield Offered(Declared(tool.manifest, tool.paths, tool.languages), place, tool.at, tool.at)
 
 
 def _of_plugins(own: SiteSettings, brought: Mapping[str, Sequence[Offered]]) -> Iterable[Offered]:

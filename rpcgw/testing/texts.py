@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from rpcgw.api.locales import canonical, lineage
 from rpcgw.gateway.catalogues import catalogue_problems
 from rpcgw.gateway.model import Gateway
 from rpcgw.kernel.method import Method
-from rpcgw.texts.catalogue import canonical, lineage
 
 
 def text_problems(gateway: Gateway, locales: Iterable[str]) -> list[str]:

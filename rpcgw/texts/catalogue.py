@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from rpcgw.api.locales import canonical
+
 BASE = ""
 """The group of catalogues that hold for all groups."""
 
@@ -69,19 +71,3 @@ class Catalogues:
     def locales(self, group: str) -> frozenset[str]:
         """The languages that some catalogue of a group, or of all groups, is written in."""
         return frozenset(locale for owner, locale in self._methods if owner in (group, BASE))
-
-
-def canonical(locale: str) -> str:
-    """A locale as BCP 47 writes it: `pt-BR` for `pt_br`, `zh-Hant-TW` for `zh_hant_tw`."""
-    language, *rest = locale.replace("_", "-").split("-")
-    return "-".join([language.lower(), *(_subtag(part) for part in rest)])
-
-
-def _subtag(part: str) -> str:
-    return part.title() if len(part) == 4 else part.upper()
-
-
-def lineage(locale: str) -> tuple[str, ...]:
-    """A locale and what it falls back on: `pt-BR`, `pt`."""
-    parts = locale.split("-")
-    return tuple("-".join(parts[:end]) for end in range(len(parts), 0, -1))

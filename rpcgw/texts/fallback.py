@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from rpcgw.texts.catalogue import BASE, Catalogues, MethodTexts, canonical, lineage
+from rpcgw.api.locales import canonical, lineage
+from rpcgw.texts.catalogue import BASE, Catalogues, MethodTexts
 from rpcgw.texts.negotiate import negotiate
 
 

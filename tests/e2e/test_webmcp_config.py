@@ -53,6 +53,60 @@ def test_a_call_says_what_its_method_says(d: Daemon) -> None:
     assert set(found["data"]) == {"endpoint", "token", "expires"}
 
 
+PAGES = "pages: {resource: webmcp, prefix: /webmcp}\n"
+HOURS = """\
+webmcp:
+  sites:
+    main:
+      locale: en
+      tools:
+        opening_hours:
+          description: {en: When the shop is open., uk: Коли магазин відчинено.}
+          title: {en: Hours, uk: Години}
+          static:
+            items: {en: [{title: Monday}], uk: [{title: понеділок}]}
+            text: {heading: {en: "Open:", uk: "Відчинено:"}, line: "{n}: {title}"}
+        sections:
+          description: Open a section.
+          navigate: {options: [{match: blog, label: {en: Blog, uk: Блог}, url: {en: /blog/, uk: URL}}]}
+"""
+
+
+ENGLISH = ["When the shop is open.", "Open:", "Monday", "Blog", "/blog/"]
+UKRAINIAN = ["Коли магазин відчинено.", "Відчинено:", "понеділок", "Блог", "/uk/blog/"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "texts"),
+    [
+        pytest.param("en", ENGLISH, id="the site's own language"),
+        pytest.param("uk-UA", UKRAINIAN, id="another"),
+        pytest.param("de", ENGLISH, id="one that nobody wrote"),
+    ],
+)
+def test_tools_of_yaml_speak_the_page_s_language(asked: str, texts: list[str], speaking: Daemon) -> None:
+    """Texts, entries and addresses are those of the page's language, else the site's; what is said once holds for all."""
+    found = {tool["name"]: tool for tool in speaking.get(f"/webmcp/config.json?path=/&locale={asked}").json()["tools"]}
+    hours, sections = found["opening_hours"], found["sections"]
+    (entry,), (option,), text = hours["data"]["items"], sections["data"]["options"], hours["data"]["text"]
+    assert [hours["description"], text["heading"], entry["title"], option["label"], option["url"]] == texts
+    assert (text["line"], option["match"], sections["description"]) == ("{n}: {title}", "blog", "Open a section.")
+
+
+@pytest.fixture(scope="module")
+def speaking() -> Iterator[Daemon]:
+    with daemon(config=HOURS.replace("URL", "/uk/blog/"), routes=PAGES) as running:
+        yield running
+
+
+def test_check_reads_every_language() -> None:
+    """What is wrong in one language only is found where it stands."""
+    with folder(config=HOURS.replace("URL", "'javascript:x'"), routes=PAGES) as place:
+        done = cli("check", cwd=place)
+    found = [line for line in (done.stdout + done.stderr).splitlines() if "[webmcp-url]" in line]
+    assert (done.returncode, [line.partition(" ")[0] for line in found]) == (1, ["gateway.yaml:14:75:"]), found
+
+
 HEADERS = {
     "config.json": {
         "Content-Type": "application/json",
@@ -320,8 +374,7 @@ webmcp:
 def test_check(strict: str, url: str, code: int, said: str) -> None:
     """`rpcgw check` names the file, the line and the field; `strict` takes no warning."""
     config = CHECKED.replace("STRICT", strict).replace("URL", url)
-    routes = "pages: {resource: webmcp, prefix: /webmcp}\n"
-    with folder(config=config, routes=routes) as place:
+    with folder(config=config, routes=PAGES) as place:
         done = cli("check", cwd=place)
         assert (done.returncode, said in done.stdout + done.stderr) == (code, True), done.stdout + done.stderr
 

@@ -39,6 +39,7 @@ class ToolTab:
     async def open(cls, chromium: Browser, url: str | None = None, *, native: bool = True, **window: Any) -> ToolTab:
         """Open a tab, and a page in it; `native` where the browser was started with the flag."""
         tab = cls(await chromium.tab(**window))
+        tab.page.listen(tab._placed)
         tab.page.listen(tab._heard)
         for domain in ("Page", "Runtime", *(("WebMCP",) if native else ())):
             await tab.page.command(f"{domain}.enable", {})
@@ -46,14 +47,17 @@ class ToolTab:
             await tab.page.visit(url)
         return tab
 
+    def _placed(self, event: str, said: Json) -> None:
+        """Where each frame is, and in which context its scripts run."""
+        if event == "Page.frameNavigated":
+            self._urls[said["frame"]["id"]] = said["frame"]["url"]
+        elif event == "Runtime.executionContextCreated" and said["context"]["auxData"].get("isDefault"):
+            self._contexts[said["context"]["auxData"]["frameId"]] = said["context"]["id"]
+
     def _heard(self, event: str, said: Json) -> None:
         match event:
             case "Page.frameNavigated" if "parentId" not in said["frame"]:
                 self.tools.clear()
-            case "Page.frameNavigated":
-                self._urls[said["frame"]["id"]] = said["frame"]["url"]
-            case "Runtime.executionContextCreated" if said["context"]["auxData"].get("isDefault"):
-                self._contexts[said["context"]["auxData"]["frameId"]] = said["context"]["id"]
             case "WebMCP.toolsAdded":
                 self.tools |= {tool["name"]: tool for tool in said["tools"]}
             case "WebMCP.toolsRemoved":

@@ -8,16 +8,21 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Literal
 
+from rpcgw.api.locales import canonical, lineage
 from rpcgw.api.webmcp import Call, Manifest, PageContext, ToolProvider
 from rpcgw.kernel.method import Method
 
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """The provider of a tool that stands in YAML: the same on each page whose path fits one of its patterns."""
+    """The provider of a tool that stands in YAML: the same on each page whose path fits one of its patterns.
+
+    `languages` has the tool in each language that it is written in, by BCP 47 tag.
+    """
 
     tool: Manifest
     paths: tuple[str, ...] = ()
+    languages: Mapping[str, Manifest] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -25,8 +30,11 @@ class Declared:
         return self.tool.name
 
     def manifest(self, page: PageContext, _: Mapping[str, Any], /) -> Manifest | None:
-        """The tool, where the page is one of its own."""
-        return self.tool if not self.paths or any(fits(path, page.path) for path in self.paths) else None
+        """The tool in the page's language, where the page is one of its own."""
+        if self.paths and not any(fits(path, page.path) for path in self.paths):
+            return None
+        spoken = (self.languages[each] for each in lineage(canonical(page.locale)) if each in self.languages)
+        return next(spoken, self.tool)
 
 
 def fits(pattern: str, path: str) -> bool:

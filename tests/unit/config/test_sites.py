@@ -107,6 +107,99 @@ def test_what_a_tool_says_of_itself(compiled: Callable[..., Loaded]) -> None:
     )
 
 
+LANGUAGES = [
+    pytest.param(
+        "static: {items: [{a: 1}], text: {heading: {uk: г, en: h}, line: l}}",
+        StaticList(({"a": 1},), text=ListText("h", "l")),
+        {
+            "en": StaticList(({"a": 1},), text=ListText("h", "l")),
+            "uk": StaticList(({"a": 1},), text=ListText("г", "l")),
+        },
+        id="a text beside one that holds for all languages",
+    ),
+    pytest.param(
+        "static: {items: {en: [{a: x}], uk: [{a: ю}]}}",
+        StaticList(({"a": "x"},)),
+        {"en": StaticList(({"a": "x"},)), "uk": StaticList(({"a": "ю"},))},
+        id="entries",
+    ),
+    pytest.param(
+        "static: {items: [{en: x, uk: ю}]}",
+        StaticList(({"en": "x", "uk": "ю"},)),
+        {},
+        id="what an entry holds is nobody's language",
+    ),
+    pytest.param(
+        "navigate: {options: [{match: a, label: {en: A, uk: А}, url: {en: /a, uk: /uk/a}}], messages: {success: {en: s, uk: с}}}",
+        Navigate((Option("a", "A", "/a"),), messages=NavigateText("s")),
+        {
+            "en": Navigate((Option("a", "A", "/a"),), messages=NavigateText("s")),
+            "uk": Navigate((Option("a", "А", "/uk/a"),), messages=NavigateText("с")),
+        },
+        id="inside of a list",
+    ),
+    pytest.param(
+        "static: {items: [{}], text: {heading: {de: d, en: h}, line: {uk: л, fr: l}}}",
+        StaticList(({},), text=ListText("h", "л")),
+        {
+            "de": StaticList(({},), text=ListText("d", "л")),
+            "en": StaticList(({},), text=ListText("h", "л")),
+            "fr": StaticList(({},), text=ListText("h", "l")),
+            "uk": StaticList(({},), text=ListText("h", "л")),
+        },
+        id="what is missing in a language: the site's own, else the first",
+    ),
+    pytest.param(
+        "static: {items: [{}], text: {heading: {en: h, pt: p, pt_br: b}, line: {en: l, pt: m}}}",
+        StaticList(({},), text=ListText("h", "l")),
+        {
+            "en": StaticList(({},), text=ListText("h", "l")),
+            "pt": StaticList(({},), text=ListText("p", "m")),
+            "pt-BR": StaticList(({},), text=ListText("b", "m")),
+        },
+        id="a regional language is content with the wider one",
+    ),
+]
+
+
+@pytest.mark.parametrize(("written", "own", "languages"), LANGUAGES)
+def test_languages(compiled: Callable[..., Loaded], written: str, own: Any, languages: dict[str, Any]) -> None:
+    """In the place of a text may stand one for each language; the tool is made in each language that it names."""
+    (tool,) = site(compiled, written).tools
+    assert tool.manifest == Manifest("tool_name", "d", own)
+    assert tool.languages == {name: Manifest("tool_name", "d", made) for name, made in languages.items()}
+
+
+@pytest.mark.parametrize(
+    ("more", "description"),
+    [
+        pytest.param("", "d", id="English without a word"),
+        pytest.param("translations: {default_locale: uk-UA}", "о", id="that of all texts"),
+        pytest.param("webmcp: {sites: {main: {locale: uk}}}", "о", id="the site's own"),
+    ],
+)
+def test_the_language_of_a_site(compiled: Callable[..., Loaded], more: str, description: str) -> None:
+    """What a tool says by itself is in the language of the site's pages, its manifest's own texts too."""
+    tool = """
+        imports: [more.yaml]
+        webmcp:
+          sites:
+            main:
+              tools:
+                a:
+                  description: {uk: о, en: d}
+                  title: {en: t, uk: т}
+                  confirm: {text: {en: q, uk: п}}
+                  module: {url: /m.mjs}
+    """
+    (made,) = compiled(tool, PAGES, files={"more.yaml": more}).settings.webmcp.site("main").tools
+    uk, en = (
+        Manifest("a", "о", Module("/m.mjs"), title="т", confirm=Confirm("п")),
+        Manifest("a", "d", Module("/m.mjs"), title="t", confirm=Confirm("q")),
+    )
+    assert (made.manifest.description, made.languages) == (description, {"uk": uk, "en": en})
+
+
 def test_the_defaults(compiled: Callable[..., Loaded]) -> None:
     """Without a word a site is served, and its usage is counted."""
     settings = compiled("", PAGES).settings
@@ -183,6 +276,10 @@ PROBLEMS = [
     pytest.param("webmcp: {sites: {'a b': {}}}", PAGES, "must name a site's name of letters", id="a site's name"),
     pytest.param("webmcp: {sites: {main: {tools: {a: {navigate: {}}}}}}", PAGES, 'needs the option "options"', id="nowhere to go"),
     pytest.param("webmcp: {sites: {main: {tools: {a: {navigate: {optoins: []}}}}}}", PAGES, 'Unrecognized option "optoins"', id="a typing mistake"),
+    pytest.param("webmcp: {sites: {main: {tools: {a: {title: {'e n': x}, call: {method: A.b}}}}}}", PAGES, "must name a language, say en, uk or pt-BR", id="a language"),
+    pytest.param("webmcp: {sites: {main: {tools: {a: {title: {}, call: {method: A.b}}}}}}", PAGES, 'tools.a.title" must be a text, or texts by language', id="a text in no language"),
+    pytest.param("webmcp: {sites: {main: {tools: {a: {title: 1, call: {method: A.b}}}}}}", PAGES, 'tools.a.title" must be a string or a mapping, not the number 1', id="a text that is none"),
+    pytest.param("webmcp: {sites: {main: {tools: {a: {navigate: {options: [{match: {en: x}, label: l, url: u}]}}}}}}", PAGES, 'match" must be a string', id="what has no language"),
     pytest.param("webmcp: {sites: {other: {}}}", PAGES, 'error[unknown-site] The route "pages" serves the site "main", which webmcp.sites does not have. (it has "other")', id="a site that a route misses"),
     pytest.param("webmcp: {secret: short}", PAGES, '"webmcp.secret" must be at least 16 characters', id="a short secret"),
     pytest.param("webmcp: {usage: {dsn: 'mysql://x'}}", PAGES, '"webmcp.usage.dsn" must be sqlite:<file> or postgresql://...', id="another database"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rpcgw.texts.catalogue import canonical, lineage
+from rpcgw.api.locales import canonical, lineage
 
 
 @pytest.mark.parametrize(
