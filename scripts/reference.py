@@ -25,7 +25,7 @@ from rpcgw.adapters.telemetry.slotfile import COUNTER, HISTOGRAM
 from rpcgw.api import webmcp
 from rpcgw.api.errors import RpcError
 from rpcgw.api.events import EVENT_NAMES
-from rpcgw.cli.main import COMMANDS, cli
+from rpcgw.cli.commands import COMMANDS, cli
 from rpcgw.config.codes import CODES
 from rpcgw.config.validation import schema
 from scripts.problem_codes import CLIENTS, PLUGINS, TOOLS

@@ -33,7 +33,7 @@ def command(
     method: str,
     words: tuple[str, ...],
 ) -> None:
-    """Call METHOD as /rpc would, and print its result as JSON; an error ends with status 1.
+    """Call METHOD as /rpc would. Its result is printed as JSON; an error ends with status 1.
 
     With --url the daemon at that address is asked (http://127.0.0.1:8080/rpc), else the gateway runs in this process.
     """

@@ -37,7 +37,7 @@ from rpcgw.gateway.checks import check_problems
 def command(
     config: str, environment: str | None, *, as_json: bool, strict: bool, print_config: bool, origins: bool
 ) -> None:
-    """Check configuration, routes, plugins, texts, and what clients would make of the tools.
+    """Check configuration, routes, plugins and texts. Also what clients would make of the tools.
 
     The exit status is 0 where all is well, 1 where not. In a workflow of GitHub problems are annotations too.
     """

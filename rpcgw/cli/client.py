@@ -26,7 +26,7 @@ FORMATS = ("json", "toml", "yaml")
 def command(
     config: str, environment: str | None, group: str | None, version: str, notation: str | None, name: str | None
 ) -> None:
-    """Print the configuration for the client NAME, or list the clients that there are."""
+    """Print the configuration for the client NAME. Without one, list the clients that there are."""
     if name is None:
         rows = [(c.name, c.title, c.format, ", ".join(c.aliases), c.files[0]) for c in clients.CLIENTS]
         table(("name", "client", "format", "aliases", "file"), rows)

@@ -23,7 +23,7 @@ Next:
 @click.command()
 @click.argument("directory", metavar="[DIR]", default=".", type=click.Path(file_okay=False))
 def command(directory: str) -> None:
-    """Write gateway.yaml, routes.yaml and a first plugin into DIR (here, where it is not given).
+    """Write gateway.yaml, routes.yaml and a first plugin. DIR is here, where it is not given.
 
     What stands there already stays as it is.
     """

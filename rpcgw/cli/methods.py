@@ -16,7 +16,7 @@ from rpcgw.gateway.listing import list_methods
 @json_option
 @click.option("--group", help="Of this group only.")
 def command(config: str, environment: str | None, group: str | None, *, as_json: bool) -> None:
-    """List the methods of each group and version, with the place of their source."""
+    """List the methods of each group and version. Each comes with the place of its source."""
     listed = list(list_methods(compiled(config, environment)))
     groups = dict.fromkeys(entry.group for entry in listed)
     if group is not None and group not in groups:

@@ -35,7 +35,7 @@ _SERVED = "\nThe gateway here serves it from now on: rpcgw check, then rpcgw ser
 )
 @click.argument("name")
 def command(into: str | None, name: str) -> None:
-    """Make a package NAME that brings procedures, with tests, texts in two languages and CI.
+    """Make a package NAME that brings procedures. It has tests, texts in two languages and CI.
 
     What stands there already stays as it is.
     """

@@ -14,7 +14,7 @@ from rpcgw.cli.show import records
 @environment_option
 @json_option
 def command(config: str, environment: str | None, *, as_json: bool) -> None:
-    """List the plugins, where they come from, and why one is quarantined."""
+    """List the plugins. Says where they come from, and why one is quarantined."""
     gateway = compiled(config, environment)
     rows = [(p.name, p.version, p.origin, p.location, p.state, p.reason) for p in gateway.plugins]
     records(("name", "version", "origin", "location", "state", "reason"), rows, json=as_json)

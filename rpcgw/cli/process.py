@@ -34,7 +34,7 @@ _EMPTY_BATCH = "[]"
 def command(
     config: str, environment: str | None, group: str, version: str, token_env: str | None, request: str
 ) -> None:
-    """Answer JSON, a request or a batch, exactly as POST /rpc would; - reads it from standard input.
+    """Answer JSON exactly as POST /rpc would. It is a request or a batch; - reads it from standard input.
 
     The answer goes to standard output, an error too: the status is 0 wherever there is an answer.
     """

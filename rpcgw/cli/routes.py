@@ -15,7 +15,7 @@ from rpcgw.gateway.listing import list_routes
 @environment_option
 @json_option
 def command(config: str, environment: str | None, *, as_json: bool) -> None:
-    """List the routes: names, HTTP methods, paths, groups and versions."""
+    """List the routes. Names, HTTP methods, paths, groups and versions."""
     gateway = compiled(config, environment)
     rows = [(r.name, ", ".join(r.methods), r.path, r.group, r.version) for r in list_routes(gateway)]
     records(("name", "methods", "path", "group", "version"), rows, json=as_json)

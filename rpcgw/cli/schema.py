@@ -12,7 +12,7 @@ from rpcgw.config.editing import SCHEMAS, editor_schema, schema_file
 @click.argument("name", metavar="|".join(SCHEMAS), type=click.Choice(SCHEMAS))
 @click.option("--path", "only_path", is_flag=True, help="Print where the schema is installed instead.")
 def command(name: str, *, only_path: bool) -> None:
-    """Print the JSON Schema of gateway.yaml, of routes.yaml or of a catalogue.
+    """Print the JSON Schema of a kind of file. For editors: gateway.yaml, routes.yaml, catalogues.
 
     An editor with the YAML language server finds it by the file's first line:
 

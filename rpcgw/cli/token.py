@@ -26,7 +26,7 @@ name_option = click.option(
 
 @click.group()
 def command() -> None:
-    """Make tokens, or the lines of the configuration that accept them."""
+    """Make tokens, or the lines of gateway.yaml that accept them."""
 
 
 @command.command()

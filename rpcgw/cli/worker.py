@@ -18,7 +18,7 @@ from rpcgw.gateway.model import Gateway
 @environment_option
 @click.argument("name")
 def command(config: str, environment: str | None, name: str) -> None:
-    """Run the calls that wait in the queue NAME of ufo_json_rpc.async, until SIGTERM or Ctrl-C.
+    """Run the calls that wait in the queue NAME. It is one of ufo_json_rpc.async; SIGTERM or Ctrl-C ends it.
 
     Any number of workers may consume one queue. A job is acknowledged once it is done; that of a worker that dies runs
     again elsewhere. Bad configuration ends with status 78.

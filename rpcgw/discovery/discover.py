@@ -7,12 +7,12 @@ installed package.
 
 from __future__ import annotations
 
+import os
 import re
 import tomllib
 from collections.abc import Iterable, Iterator
 from importlib.metadata import Distribution, distributions
 from pathlib import Path
-from typing import Any
 
 from rpcgw.discovery.found import ENTRY_POINT_GROUP, Candidate, Discovered, Origin
 
@@ -21,13 +21,21 @@ _RANK: dict[Origin, int] = {"source": 0, "file": 0, "installed": 1, "venv": 2}
 
 def discover(directory: str) -> Discovered:
     """Look in the venv and in `directory` (which may be missing); candidates are sorted by name and distribution."""
-    folder = Path(directory) if directory else None
     found = list(_installed(distributions(), "venv", ""))
-    if folder is not None and folder.is_dir():
-        found += _installed(distributions(path=[str(folder)]), "installed", str(folder))
-        found += _source_trees(folder)
-        found += _single_files(folder)
+    if directory:
+        found += _in_directory(Path(directory))
     return _once_each(found)
+
+
+def _in_directory(folder: Path) -> list[Candidate]:
+    try:
+        os.scandir(folder).close()
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except OSError as error:
+        return [_broken(folder.name, "", "file", folder, f"the directory cannot be read: {error.strerror}")]
+    installed = _installed(distributions(path=[str(folder)]), "installed", str(folder))
+    return [*installed, *_source_trees(folder), *_single_files(folder)]
 
 
 def normalised(name: str) -> str:
@@ -49,45 +57,63 @@ def _installed(dists: Iterable[Distribution], origin: Origin, root: str) -> Iter
 def _source_trees(folder: Path) -> Iterator[Candidate]:
     for manifest in sorted(folder.glob("*/pyproject.toml")):
         tree = manifest.parent
-        project = _project(manifest)
-        points = project.get("entry-points", {}).get(ENTRY_POINT_GROUP, {})
+        try:
+            name, version, points = _plugins_of(_project(manifest), tree.name)
+        except _Unusable as error:
+            yield _broken(tree.name, normalised(tree.name), "source", tree, f"{manifest}: {error}")
+            continue
         root = tree / "src" if (tree / "src").is_dir() else tree
-        for name, target in points.items():
-            yield Candidate(
-                name=name,
-                target=target,
-                distribution=normalised(project.get("name", tree.name)),
-                version=str(project.get("version", "")),
-                origin="source",
-                location=str(tree),
-                root=str(root),
-            )
+        for point, target in points.items():
+            yield Candidate(point, target, normalised(name), version, "source", str(tree), str(root))
 
 
-def _project(manifest: Path) -> dict[str, Any]:
-    """The `[project]` table; a manifest that is no TOML stands for a plugin that cannot be loaded."""
+class _Unusable(Exception):
+    """Why a manifest cannot be used."""
+
+
+def _project(manifest: Path) -> object:
+    """What stands under `project` in a manifest. Raises `_Unusable`."""
     try:
-        table = tomllib.loads(manifest.read_text("utf-8"))
+        return tomllib.loads(manifest.read_text("utf-8")).get("project", {})
+    except OSError as error:
+        raise _Unusable(error.strerror) from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        broken = f"!{manifest}: {error}"
-        return {"name": manifest.parent.name, "entry-points": {ENTRY_POINT_GROUP: {manifest.parent.name: broken}}}
-    project: dict[str, Any] = table.get("project", {})
-    return project
+        raise _Unusable(str(error)) from None
+
+
+def _plugins_of(project: object, folder: str) -> tuple[str, str, dict[str, str]]:
+    """A project's name and version, and its entry points as plugins. Raises `_Unusable` where they are none."""
+    groups = project.get("entry-points", {}) if isinstance(project, dict) else None
+    if not isinstance(project, dict) or not isinstance(groups, dict):
+        raise _Unusable("project and project.entry-points must be tables")
+    name, points = project.get("name", folder), groups.get(ENTRY_POINT_GROUP, {})
+    if not isinstance(name, str):
+        raise _Unusable("project.name must be a text")
+    if not isinstance(points, dict) or not all(isinstance(target, str) for target in points.values()):
+        raise _Unusable(f'project.entry-points."{ENTRY_POINT_GROUP}" must be lines such as name = "module:plugin"')
+    return name, str(project.get("version", "")), points
 
 
 def _single_files(folder: Path) -> Iterator[Candidate]:
     for file in sorted(folder.glob("*.py")):
-        if file.stem.startswith("_") or not file.stem.isidentifier():
+        stem, distribution = file.stem, f"file:{file.stem}"
+        if stem.startswith("_"):
             continue
-        yield Candidate(
-            name=file.stem,
-            target=f"{file.stem}:plugin",
-            distribution=f"file:{file.stem}",
-            version="",
-            origin="file",
-            location=str(file),
-            root=str(folder),
-        )
+        if stem.isidentifier():
+            yield Candidate(stem, f"{stem}:plugin", distribution, "", "file", str(file), str(folder))
+        else:
+            reason = f"Python cannot import a file of this name; call it {_importable(stem)}.py, say"
+            yield _broken(stem, distribution, "file", file, reason)
+
+
+def _importable(stem: str) -> str:
+    name = re.sub(r"\W", "_", stem)
+    return name if name.isidentifier() else f"plugin_{name}"
+
+
+def _broken(name: str, distribution: str, origin: Origin, location: Path, reason: str) -> Candidate:
+    """A plugin that cannot be loaded, and why."""
+    return Candidate(name, f"!{reason}", distribution, "", origin, str(location))
 
 
 def _once_each(found: list[Candidate]) -> Discovered:

@@ -22,7 +22,7 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
-from rpcgw.cli.main import cli
+from rpcgw.cli.commands import cli
 from rpcgw.config.loading import load
 from tests.support.daemon import ROOT
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from rpcgw.cli.main import cli
+from rpcgw.cli.commands import cli
 from tests.docs.test_blocks import PAGES, alternatives, begin, blocks, check_line, named
 from tests.support.daemon import ROOT, RPCGW, Daemon, clean_environment, example, serving
 

@@ -10,7 +10,7 @@ import pytest
 import rpcgw
 from rpcgw.adapters.telemetry.families import FAMILIES
 from rpcgw.api.events import EVENT_NAMES
-from rpcgw.cli.main import COMMANDS
+from rpcgw.cli.commands import COMMANDS
 from rpcgw.config.codes import CODES
 from scripts import problem_codes, reference
 

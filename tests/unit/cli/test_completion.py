@@ -8,8 +8,8 @@ import subprocess
 import pytest
 from click.testing import CliRunner
 
+from rpcgw.cli.commands import cli
 from rpcgw.cli.completion import SHELLS
-from rpcgw.cli.main import cli
 
 
 def script(shell: str) -> str:

@@ -12,7 +12,7 @@ import pytest
 import yaml
 from click.testing import CliRunner, Result
 
-from rpcgw.cli.main import cli
+from rpcgw.cli.commands import cli
 
 BIN = Path(sys.executable).parent
 

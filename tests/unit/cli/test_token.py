@@ -9,7 +9,7 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
-from rpcgw.cli.main import cli
+from rpcgw.cli.commands import cli
 
 
 def line(text: str) -> dict[str, str]:

@@ -43,8 +43,8 @@ def test_installed_package(tmp_path: Path) -> None:
 
 
 def test_single_file(tmp_path: Path) -> None:
-    """A file is a plugin named after itself; private and unimportable names are passed over."""
-    for name in ("hello.py", "_private.py", "not-a-module.py", "readme.txt"):
+    """A file is a plugin named after itself; private names and other kinds are passed over."""
+    for name in ("hello.py", "_private.py", "readme.txt"):
         (tmp_path / name).write_text("")
     assert own(tmp_path) == [("hello", "file:hello", "", "file")]
 
@@ -66,8 +66,42 @@ def test_no_directory(directory: str) -> None:
     assert {c.origin for c in discover(directory).candidates} <= {"venv"}
 
 
-def test_broken_manifest(tmp_path: Path) -> None:
-    """A pyproject.toml that is no TOML is a plugin that cannot be loaded, not a crash."""
+@pytest.mark.parametrize(
+    ("manifest", "reason"),
+    [
+        pytest.param("[project\n", "Expected ']' at the end of a table declaration", id="no TOML"),
+        pytest.param("project = 3\n", "project and project.entry-points must be tables", id="a project that is a number"),
+        pytest.param("[project]\nentry-points = 3\n", "project and project.entry-points must be tables", id="entry points that are a number"),
+        pytest.param("[project]\nname = ['a']\n", "project.name must be a text", id="a name that is a list"),
+        pytest.param('[project.entry-points]\n"rpcgw.plugins" = "x"\n', 'project.entry-points."rpcgw.plugins" must be lines', id="plugins that are a text"),
+        pytest.param('[project.entry-points."rpcgw.plugins"]\na = 3\n', 'project.entry-points."rpcgw.plugins" must be lines', id="a plugin that is a number"),
+    ],
+)  # fmt: skip
+def test_broken_manifest(tmp_path: Path, manifest: str, reason: str) -> None:
+    """A pyproject.toml that cannot be used is a plugin that cannot be loaded, and says why; it is no crash."""
     (tmp_path / "bad").mkdir()
-    (tmp_path / "bad" / "pyproject.toml").write_text("[project\n")
+    (tmp_path / "bad" / "pyproject.toml").write_text(manifest)
     assert own(tmp_path) == [("bad", "bad", "", "source")]
+    assert discover(str(tmp_path)).candidates[0].target.startswith(f"!{tmp_path}/bad/pyproject.toml: {reason}")
+
+
+def test_what_cannot_be_read(tmp_path: Path) -> None:
+    """A manifest that cannot be read is told as one that cannot be used is."""
+    (tmp_path / "bad" / "pyproject.toml").mkdir(parents=True)
+    assert own(tmp_path) == [("bad", "bad", "", "source")]
+    assert discover(str(tmp_path)).candidates[0].target == f"!{tmp_path}/bad/pyproject.toml: Is a directory"
+
+
+def test_a_package_without_plugins_is_none(tmp_path: Path) -> None:
+    """A source tree that names no plugin is not rpcgw's."""
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "pyproject.toml").write_text('[project]\nname = "other"\n')
+    assert own(tmp_path) == []
+
+
+@pytest.mark.parametrize(("name", "better"), [("not-a-module", "not_a_module"), ("2nd", "plugin_2nd")])
+def test_a_file_that_python_cannot_import(tmp_path: Path, name: str, better: str) -> None:
+    """A file that was meant as a plugin is not passed over in silence: the reason is a name that would do."""
+    (tmp_path / f"{name}.py").write_text("")
+    (found,) = [each for each in discover(str(tmp_path)).candidates if each.origin != "venv"]
+    assert (found.name, found.target) == (name, f"!Python cannot import a file of this name; call it {better}.py, say")
