@@ -34,8 +34,11 @@ def _in_directory(folder: Path) -> list[Candidate]:
         return []
     except OSError as error:
         return [_broken(folder.name, "", "file", folder, f"the directory cannot be read: {error.strerror}")]
-    installed = _installed(distributions(path=[str(folder)]), "installed", str(folder))
-    return [*installed, *_source_trees(folder), *_single_files(folder)]
+    return [
+        *_installed(distributions(path=[str(folder)]), "installed", str(folder)),
+        *_source_trees(folder),
+        *_single_files(folder),
+    ]
 
 
 def normalised(name: str) -> str:
