@@ -68,7 +68,11 @@ NOTHING_FORWARDED = Forwarding()
 
 
 class Head(msgspec.Struct, frozen=True):
-    """A request before its body: `peer` is the client's address ("" on a unix socket), `unix` whether that is one."""
+    """A request before its body: `peer` is the client's address ("" on a unix socket), `unix` whether that is one.
+
+    `memo` keeps what follows from its path and fields alone, by whoever found it out, for later requests with the very
+    same head; None where nobody keeps it.
+    """
 
     method: str
     path: str
@@ -76,6 +80,7 @@ class Head(msgspec.Struct, frozen=True):
     headers: Headers
     peer: str = ""
     unix: bool = False
+    memo: dict[object, Any] | None = None
 
 
 async def never() -> None:

@@ -69,10 +69,19 @@ def judge(policy: Policy, head: Head, now: float) -> Principal | Rejected | Repl
 
 
 def admitter(policy: Policy, clock: Clock, refuse: Refuse) -> Callable[[Head], Verdict]:
-    """An `Entrance.admit`: judge each head, and answer those that are refused."""
+    """An `Entrance.admit`: judge each head, and answer those that are refused.
+
+    Where no token is asked for, a head that was let in once is let in again.
+    """
+    over_tcp, over_unix = object(), object()
 
     def admit(head: Head) -> Verdict:
+        memo, way = head.memo, over_unix if head.unix else over_tcp
+        if memo is not None and way in memo:
+            return ANONYMOUS
         verdict = judge(policy, head, clock.now())
+        if memo is not None and verdict is ANONYMOUS and head.method not in policy.tokens:
+            memo[way] = verdict
         if isinstance(verdict, Rejected):
             return refuse(verdict, head)
         return Pending(partial(settle, verdict, head)) if isinstance(verdict, Foreign) else verdict

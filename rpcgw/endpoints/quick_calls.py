@@ -7,8 +7,7 @@ left to that, before anything has happened.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Coroutine, Mapping
-from functools import cached_property
-from typing import Any, Final
+from typing import Any
 
 import msgspec
 
@@ -16,9 +15,9 @@ from rpcgw.api.context import Principal
 from rpcgw.endpoints import mcp_replies as replies
 from rpcgw.endpoints import tool_calls
 from rpcgw.endpoints.visit import Services, Visit
-from rpcgw.exchange import Headers, Inbound, Reply
+from rpcgw.exchange import HeaderFields, Headers, Inbound, Reply
 from rpcgw.kernel.call import Call, Done, Outcome
-from rpcgw.kernel.gate import Shape, Verdict
+from rpcgw.kernel.gate import Shape
 from rpcgw.kernel.language import ENGLISH
 from rpcgw.kernel.messages import Texts
 from rpcgw.protocol.mcp import Endpoint, answers, calls, usual
@@ -27,14 +26,12 @@ from rpcgw.protocol.mcp.tools import Tool
 from rpcgw.protocol.mcp.usual import Said, Usual
 from rpcgw.protocol.trace import context
 
-_REMEMBERED: Final = 256
-"""Heads of which is remembered what they say: a client's are alike from call to call."""
-
 
 class _Facts(msgspec.Struct, frozen=True):
-    """What a head means for its call, beside what it says."""
+    """What a head means for its call, beside what it says; `fields` are those of an answer."""
 
     said: Said
+    fields: HeaderFields
     locale: str
     texts: Texts
     trace: Mapping[str, str]
@@ -48,41 +45,52 @@ class QuickCalls:
     def __init__(self, endpoint: Endpoint, services: Services) -> None:
         self._endpoint = endpoint
         self._services = services
-        self._known: dict[Headers, _Facts | None] = {}
 
     def __call__(self, principal: Principal, inbound: Inbound) -> Reply | Coroutine[Any, Any, Reply] | None:
         """The answer, the rest of it, or None where the request is not usual."""
-        headers = inbound.head.headers
-        facts = self._known[headers] if headers in self._known else self._learn(headers)
+        endpoint, services, head = self._endpoint, self._services, inbound.head
+        memo = head.memo
+        if memo is None or self not in memo:
+            facts = self._facts(head.headers)
+            if memo is not None:
+                memo[self] = facts
+        else:
+            facts = memo[self]
         asked = None if facts is None else usual.read(inbound.body, facts.said)
-        tool = None if asked is None else self._tools.get(asked.name)
+        tool = None if asked is None else endpoint.toolbox.usual.get(asked.name)
         if facts is None or asked is None or tool is None:
             return None
         session = None
         if facts.said.session is not None:
-            session = self._services.sessions.recall(self._endpoint, principal, facts.said.session)
+            session = services.sessions.recall(endpoint, principal, facts.said.session)
             if session is None:
                 return None
         verdict = tool.method.gate(asked.arguments, facts.texts)
-        visit = Visit(self._endpoint, self._services, principal, inbound, facts.locale)
         if isinstance(verdict, Shape):
-            return _refused(visit, asked, session)
-        outcome = self._services.executor.begin(self._call(visit, facts, tool, asked, verdict))
+            return _refused(Visit(endpoint, services, principal, inbound, facts.locale), asked, session)
+        own_id = services.ids.token()
+        call = Call(
+            method=tool.method.name,
+            group=endpoint.group,
+            version=endpoint.version,
+            params=asked.arguments,
+            id=own_id,
+            surface="mcp",
+            principal=principal,
+            locale=facts.locale,
+            ray_id=own_id,
+            headers=facts.forwarded,
+            strict=True,
+            gated=verdict,
+            trace=facts.trace,
+            peer=head.peer,
+            token=facts.token,
+        )
+        outcome = services.executor.begin(call)
         if not isinstance(outcome, Done):
-            return _rest(visit, asked, tool, session, outcome)
-        body = answers.done(asked.id, outcome, self._endpoint, "stateless" if session is None else "session")
-        return answers.reply(body, facts.locale)
-
-    @cached_property
-    def _tools(self) -> Mapping[str, Tool]:
-        """Those of whose calls everything is in the body, and whose methods do not speak to their clients."""
-        return {name: tool for name, tool in self._endpoint.toolbox.by_name.items() if _is_usual(tool)}
-
-    def _learn(self, headers: Headers) -> _Facts | None:
-        if len(self._known) >= _REMEMBERED:
-            self._known.clear()
-        facts = self._known[headers] = self._facts(headers)
-        return facts
+            return _rest(Visit(endpoint, services, principal, inbound, facts.locale), asked, tool, session, outcome)
+        body = answers.done(asked.id, outcome, endpoint, "stateless" if session is None else "session")
+        return Reply(200, body, facts.fields)
 
     def _facts(self, headers: Headers) -> _Facts | None:
         said, endpoint = usual.said(headers), self._endpoint
@@ -91,37 +99,13 @@ class QuickCalls:
         locale = endpoint.language(headers.get("accept-language"))
         return _Facts(
             said,
+            answers.spoken(locale),
             locale,
             endpoint.messages.get(locale, ENGLISH),
             context(headers),
             endpoint.forward.fields(headers),
             endpoint.forward.token(headers),
         )
-
-    def _call(self, visit: Visit, facts: _Facts, tool: Tool, asked: Usual, gated: Verdict) -> Call:
-        own_id = self._services.ids.token()
-        return Call(
-            method=tool.method.name,
-            group=self._endpoint.group,
-            version=self._endpoint.version,
-            params=asked.arguments,
-            id=own_id,
-            surface="mcp",
-            principal=visit.principal,
-            locale=facts.locale,
-            ray_id=own_id,
-            headers=facts.forwarded,
-            strict=True,
-            gated=gated,
-            trace=facts.trace,
-            peer=visit.inbound.head.peer,
-            token=facts.token,
-        )
-
-
-def _is_usual(tool: Tool) -> bool:
-    method = tool.method
-    return not (tool.mirrors or tool.leniency or method.scopes or method.content or method.signature.contexts)
 
 
 def _refused(visit: Visit, asked: Usual, session: Session | None) -> Reply:

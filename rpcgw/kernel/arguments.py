@@ -37,6 +37,7 @@ class Arguments:
     """
 
     def __init__(self, codecs: Mapping[str, Codec], defaults: Mapping[str, Any], *, gated: bool = True) -> None:
+        self.gated = gated
         self._explaining = tuple((n, c) for n, c in codecs.items() if not c.authored and not (gated and c.plain))
         self._codecs = dict(codecs)
         self._defaults = dict(defaults)

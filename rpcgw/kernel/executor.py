@@ -132,6 +132,7 @@ class Executor:
         self._off: dict[str, frozenset[str]] = {}
         self.cache = ResultCache(pool, ids, observer, cache_prefix)
         self._background = Background()
+        self._loop: asyncio.AbstractEventLoop | None = None
         self._locks = CallLocks(locks, observer, self._background)
         leases = CallLocks(PoolLocks(pool, ids, f"{cache_prefix}:"), observer, self._background)
         self._flights = Flights(self.cache, leases, observer, lease_ttl)
@@ -161,7 +162,7 @@ class Executor:
 
         Else what `execute` gives, to be awaited in this very task: the call may have begun.
         """
-        plan = self.plans.get((call.group, call.version, call.method))
+        plan = self._served.get((call.group, call.version, call.method))
         if (
             plan is None
             or not plan.direct
@@ -174,7 +175,9 @@ class Executor:
 
     def _at_once(self, call: Call, plan: Plan) -> Done | Coroutine[Any, Any, Outcome]:
         """The first step of a call that nothing surrounds; it is mostly the last one, too."""
-        task: asyncio.Task[Any] = asyncio.current_task()  # type: ignore[assignment]
+        if (loop := self._loop) is None:
+            loop = self._loop = asyncio.get_running_loop()
+        task: asyncio.Task[Any] = asyncio.current_task(loop)  # type: ignore[assignment]  # a call runs in a task
         before = task.cancelling()
         self._observer.call_started(call)
         started = self._monotonic()
@@ -185,7 +188,10 @@ class Executor:
             work = cast("Work[Any]", plan.invoke(self._values(call, plan), _UNSEEN))
             over, given = first_step(work)
             if over and task.cancelling() == before:
-                done = Done(self._kept(call, plan.method, self._encode(plan.method, given)))
+                encoded = self._encode(plan.method, given)
+                if call.strict and type(given) is not plan.method.evident:
+                    self._kept(call, plan.method, encoded)
+                done = Done(encoded)
                 self._observer.call_finished(call, done, self._monotonic() - started)
                 return done
         except BaseException as cause:  # noqa: BLE001 -- whatever the author's code raises is this call's failure
@@ -202,6 +208,8 @@ class Executor:
         """What a procedure takes that needs no resolver."""
         method = plan.method
         texts = self._languages.get(call.locale, ENGLISH)
+        if call.gated is PASSED and call.strict and method.arguments.gated:  # the gate has seen to the names as well
+            return method.convert(cast("dict[str, Any]", call.params), texts=texts)
         bound = method.bind(call.params, strict=call.strict, refuse_unknown=plan.refuse_unknown, texts=texts)
         _pass(method, bound, call.gated, texts)
         return method.convert(bound, texts=texts)

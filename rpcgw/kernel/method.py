@@ -205,6 +205,12 @@ class Method:
         return _said(self._full_promise, {"result": decode(encoded)}, texts)
 
     @cached_property
+    def evident(self) -> type | None:
+        """The type whose values are what the published type promises, with no need to look closer; None for most."""
+        promised = decode(self.output_schema).get("properties", {}).get("result", {}) if self.output_schema else {}
+        return _EVIDENT.get(promised["type"]) if promised.keys() == {"type"} and type(promised["type"]) is str else None
+
+    @cached_property
     def _promise(self) -> jsonschema_rs.Draft202012Validator | None:
         if self.output_schema is None or self.content:
             return None
@@ -260,6 +266,10 @@ class Method:
         verdict = self.gate(given if strict or not self._lenient else self._mended(given), texts)
         shape = verdict.errors if isinstance(verdict, Shape) else {}
         return self.refusal(Shape({**errors, **shape}), texts)
+
+
+_EVIDENT: Mapping[str, type] = {"boolean": bool, "integer": int, "string": str}
+"""What stands for the types of JSON Schema that say all in one word."""
 
 
 def _said(promise: jsonschema_rs.Draft202012Validator, value: object, texts: Texts) -> Errors:

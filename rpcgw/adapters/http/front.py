@@ -11,7 +11,6 @@ import asyncio
 import socket
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Final, cast
 
 from rpcgw.adapters.http import heads
@@ -208,10 +207,10 @@ class Front(asyncio.Protocol):
             self._patience = None
         buffer = self._buffer
         self._buffer = bytes(buffer[end:])
-        head = Head("POST", request.target, "", request.fields, self.peer, self.unix)
+        head = Head("POST", request.target, "", request.fields, self.peer, self.unix, request.memo)
         self.ways.tally.answered += 1
         arrived = Arrived(head, bytes(buffer[begin:end]), self, self.ways.state)
-        if self._host.run(partial(self._answer, serving, arrived)):
+        if self._host.run(self._answer, serving, arrived):
             self._rest()
         else:
             self.task = self._host.task

@@ -8,7 +8,7 @@ beyond ASCII, so that where its body ends is beyond doubt (RFC 9112, sections 6.
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Final
+from typing import Any, Final
 
 END: Final = b"\r\n\r\n"
 """What a head ends with."""
@@ -38,14 +38,18 @@ class Fields:
 
 
 class Request:
-    """What a head says: the target as it was sent, the fields, and how many bytes of body follow."""
+    """What a head says: the target as it was sent, the fields, and how many bytes of body follow.
 
-    __slots__ = ("fields", "length", "target")
+    `memo` is `rpcgw.exchange.Head.memo`.
+    """
+
+    __slots__ = ("fields", "length", "memo", "target")
 
     def __init__(self, target: str, fields: Fields, length: int) -> None:
         self.target = target
         self.fields = fields
         self.length = length
+        self.memo: dict[object, Any] = {}
 
 
 Found = tuple[Request, int, int]

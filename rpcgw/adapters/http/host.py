@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from asyncio.tasks import _enter_task, _leave_task
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from contextvars import Context, copy_context
 from types import coroutine
 from typing import Any
@@ -17,8 +18,8 @@ from typing import Any
 from rpcgw.kernel.driving import Steps, first_step
 
 Work = Coroutine[Any, Any, Any]
-Begin = Callable[[], Work | None]
-"""Does what can be done at once; gives what is left, if anything is."""
+Begin = Callable[..., Work | None]
+"""Does what can be done at once with what `run` is given for it; gives what is left, if anything is."""
 Ended = Callable[[], None]
 """Called when a request's work is over that was not over at once."""
 
@@ -37,28 +38,29 @@ class Host:
         self._next: _Begun | None = None
         self.task: asyncio.Task[None] | None = None
 
-    def run(self, begin: Begin) -> bool:
+    def run(self, begin: Begin, *given: Any) -> bool:
         """Whether it is over already; else `ended` will be called."""
         context, task, parked = copy_context(), self.task, self._parked
         if task is None:
             task = self.task = self._loop.create_task(self._live())
         if parked is None or parked.done():
-            self._next = _Begun(context, begin)
+            self._next = _Begun(context, begin, given)
             return False
         try:
             _enter_task(self._loop, task)
         except RuntimeError:  # called by a task: two of them cannot take a step at once
-            self._wake(_Begun(context, begin))
+            self._wake(_Begun(context, begin, given))
             return False
         try:
-            rest, waiting = context.run(_begun, begin)
+            rest, waiting = context.run(_begun, begin, given)
         finally:
             _leave_task(self._loop, task)
         if rest is not None:
-            self._wake(_Begun(context, begin, rest, waiting))
+            self._wake(_Begun(context, begin, given, rest, waiting))
             return False
         if task.cancelling():
-            self._forgive(task)
+            self._stray = True
+            _forgive(task)
         return True
 
     def close(self) -> None:
@@ -72,12 +74,6 @@ class Host:
         if self._parked is not None and not self._parked.done():
             self._parked.set_result(None)
 
-    def _forgive(self, task: asyncio.Task[None]) -> None:
-        """Work that is over has cancelled the task that it ran in; whoever comes next has nothing to do with that."""
-        self._stray = self._parked is not None
-        while task.cancelling():
-            task.uncancel()
-
     async def _live(self) -> None:
         while self._next is not None or not self._closed:
             thrown = None
@@ -87,9 +83,16 @@ class Host:
             if begun is None:
                 continue
             await _driven(begun, thrown)
-            assert self.task is not None, "it runs in this one"
-            self._forgive(self.task)
+            await self._settle()
             self._ended()
+
+    async def _settle(self) -> None:
+        """Meet the cancellation that work has left behind, if it has."""
+        assert self.task is not None, "it runs in this one"
+        if self.task.cancelling():
+            _forgive(self.task)
+            with suppress(asyncio.CancelledError):
+                await asyncio.sleep(0)
 
     async def _park(self) -> asyncio.CancelledError | None:
         """Until there is something to do; the cancellation that is meant for it, where one came meanwhile."""
@@ -108,21 +111,35 @@ class Host:
         return None
 
 
+def _forgive(task: asyncio.Task[None]) -> None:
+    """Work that is over has cancelled the task that it ran in; whoever comes next has nothing to do with that."""
+    while task.cancelling():
+        task.uncancel()
+
+
 class _Begun:
     """Work in its context; `rest` is what is left of it, where its first step was taken, and waits for `waiting`."""
 
-    __slots__ = ("begin", "context", "rest", "waiting")
+    __slots__ = ("begin", "context", "given", "rest", "waiting")
 
-    def __init__(self, context: Context, begin: Begin, rest: Work | None = None, waiting: object = None) -> None:
+    def __init__(
+        self,
+        context: Context,
+        begin: Begin,
+        given: tuple[Any, ...],
+        rest: Work | None = None,
+        waiting: object = None,
+    ) -> None:
         self.context = context
         self.begin = begin
+        self.given = given
         self.rest = rest
         self.waiting = waiting
 
 
-def _begun(begin: Begin) -> tuple[Work | None, object]:
+def _begun(begin: Begin, given: tuple[Any, ...]) -> tuple[Work | None, object]:
     """Work after its first step, and what it waits for; None where it is over."""
-    work = begin()
+    work = begin(*given)
     if work is None:
         return None, None
     over, waiting = first_step(work)
@@ -134,7 +151,7 @@ def _driven(begun: _Begun, thrown: BaseException | None) -> Steps[None]:
     """Work to its end, each step in its context."""
     run, rest, waiting = begun.context.run, begun.rest, begun.waiting
     if rest is None:
-        rest, waiting = run(_begun, begun.begin)
+        rest, waiting = run(_begun, begun.begin, begun.given)
         if rest is None:
             return
     try:

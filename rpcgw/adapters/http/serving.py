@@ -19,7 +19,7 @@ from rpcgw.adapters.http.cors import reading
 from rpcgw.adapters.http.state import State
 from rpcgw.adapters.http.whole import Opening
 from rpcgw.api.context import Principal
-from rpcgw.exchange import Answered, Entrance, Head, Inbound, Pending, Reply, Verdict
+from rpcgw.exchange import Answered, Entrance, Head, HeaderFields, Inbound, Pending, Reply, Verdict
 
 Sent = TypeVar("Sent")
 """What a door's own code is given once an answer is on its way."""
@@ -213,7 +213,7 @@ class Serving:
         """Write an answer that is ready; what is left to be awaited where its reader is slow."""
         assert isinstance(reply.body, bytes), "a stream is never ready"
         self._tell(exchange, reply.status, len(reply.body))
-        waits = exchange.put(self._open(exchange, reply), reply.body)
+        waits = exchange.put(self._open_again(exchange, reply), reply.body)
         if reply.after is not None:
             self._after.start(reply.after)
         return exchange.taken() if waits else None
@@ -236,6 +236,18 @@ class Serving:
 
     def _open(self, exchange: Exchange[Sent], reply: Reply) -> Opening:
         return self._opening(reply.status, reply.headers, self._shown(exchange.head))
+
+    def _open_again(self, exchange: Exchange[Sent], reply: Reply) -> Opening:
+        """As `_open`; requests with the same head mostly have answers with the same one."""
+        memo = exchange.head.memo
+        if memo is None or reply.status != 200:
+            return self._open(exchange, reply)
+        known: tuple[HeaderFields, Opening] | None = memo.get(self)
+        if known is not None and known[0] is reply.headers:
+            return known[1]
+        opening = self._open(exchange, reply)
+        memo[self] = reply.headers, opening
+        return opening
 
     def _tell(self, exchange: Exchange[Sent], status: int, sent: int) -> None:
         self._answered(exchange.head, status, exchange.received, sent, perf_counter() - exchange.since)

@@ -63,6 +63,11 @@ class Log:
         self._mask = Mask(settings.mask)
         self._render = renderer(settings.format, colours=sink.is_terminal)
         self._stamp = Stamp()
+        self.raw = sink.write_soon
+        """Takes a line that is ready, with its end, from whoever renders cheaper than this and has nothing to mask.
+
+        It is written at the end of this turn of the event loop.
+        """
 
     def write(self, event: str, level: str = "info", /, **fields: Any) -> None:
         """One line, where the level is logged at all; `exception` may be an exception and appears as its traceback."""
@@ -80,13 +85,6 @@ class Log:
     def masked(self, fields: Fields) -> Fields:
         """The fields as a line would show them: what names a secret is hidden."""
         return self._mask(fields)
-
-    def raw(self, line: bytes) -> None:
-        """A line that is ready, with its end: for whoever renders cheaper than this does, and has nothing to mask.
-
-        It is written at the end of this turn of the event loop.
-        """
-        self._sink.write_soon(line)
 
     def now(self) -> str:
         """The time as lines show it."""

@@ -161,6 +161,7 @@ class Telemetry:
         self._methods = methods
         self._floor = log.level if calls else 1 << 30
         self._json = log.form == "json"
+        self._raw = log.raw
         self._calls: dict[tuple[str, str, int, str], _Calls] = {}
         self._counted: dict[tuple[object, ...], Number] = {}
         self._in_flight = slots.number(families.IN_FLIGHT)
@@ -285,11 +286,13 @@ class Telemetry:
 
     def _quick_line(self, call: Call, middle: str, seconds: float) -> None:
         """The same line for nearly all calls, in JSON, of parts that are ready; `id` is letters and digits (`Ids`)."""
-        ray_id = f'"{call.id}"' if call.ray_id == call.id else _encode(call.ray_id).decode()
-        head = f'{{"timestamp":"{self._log.now()}","level":"info","event":"call","id":"{call.id}","ray_id":{ray_id}'
-        tail = f',"trace_id":"{trace_id(call.trace)}"' if call.trace else ""
-        who = _quoted(call.principal.name)
-        self._log.raw(f'{head}{middle}{seconds * 1e3:.3f},"principal":{who}{tail}}}\n'.encode())
+        own = call.id
+        ray_id = f'"{own}"' if call.ray_id is own else _encode(call.ray_id).decode()
+        trace = f',"trace_id":"{trace_id(call.trace)}"' if call.trace else ""
+        self._raw(
+            f'{{"timestamp":"{self._log.now()}","level":"info","event":"call","id":"{own}","ray_id":{ray_id}{middle}'
+            f'{seconds * 1e3:.3f},"principal":{_quoted(call.principal.name)}{trace}}}\n'.encode()
+        )
 
 
 class _Throttle:

@@ -32,6 +32,7 @@ class Sink:
         self._descriptor = descriptor if path is None else _open(path)
         self._waiting: deque[bytes] = deque()
         self._size = 0
+        self._due = False
 
     def write(self, line: bytes) -> None:
         """Write a whole line, its end included, and before it all that waits."""
@@ -41,22 +42,32 @@ class Sink:
 
     def write_soon(self, line: bytes) -> None:
         """Write a whole line at the end of this turn of the event loop; at once where none runs."""
-        waiting = self._waiting
-        if waiting and self._size + len(line) > TOGETHER:
+        size = self._size = self._size + len(line)
+        if size > TOGETHER:
             self.flush()
-        if not waiting:
-            try:
-                asyncio.get_running_loop().call_soon(self.flush)
-            except RuntimeError:
-                self._put(line, 1)
-                return
-            self._size = 0
-        waiting.append(line)
-        self._size += len(line)
+            self._size = len(line)
+        self._waiting.append(line)
+        if not self._due:
+            self._wait()
+
+    def _wait(self) -> None:
+        """See to it that what waits is written."""
+        try:
+            asyncio.get_running_loop().call_soon(self._turned)
+        except RuntimeError:
+            self.flush()
+        else:
+            self._due = True
+
+    def _turned(self) -> None:
+        """A turn of the event loop is over."""
+        self._due = False
+        self.flush()
 
     def flush(self) -> None:
         """Write what waits."""
         lines = []
+        self._size = 0
         while self._waiting:  # a thread that logs may do the same
             try:
                 lines.append(self._waiting.popleft())

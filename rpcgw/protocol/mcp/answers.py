@@ -115,7 +115,7 @@ def streamed(pieces: AsyncIterator[bytes], locale: str) -> Reply:
 
 def reply(body: bytes, locale: str, after: After | None = None, headers: HeaderFields = ()) -> Reply:
     """An answer on its way (T-03), and what to run once it is out."""
-    return Reply(200, body, _spoken(locale) + headers, after)
+    return Reply(200, body, spoken(locale) + headers, after)
 
 
 def refusal(refused: Refused, challenge: HeaderFields = ()) -> Reply:
@@ -152,7 +152,8 @@ def afterwards(steps: Iterable[After]) -> After | None:
 
 
 @lru_cache(maxsize=256)
-def _spoken(locale: str) -> HeaderFields:
+def spoken(locale: str) -> HeaderFields:
+    """What an answer in a language says in its head."""
     return (*JSON, ("Content-Language", locale), ("Vary", "Accept-Language"))
 
 

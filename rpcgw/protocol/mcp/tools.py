@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Final, Literal
 
@@ -56,17 +57,27 @@ class Tool:
     validation_errors: Literal["protocol", "tool"] = "protocol"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Toolbox:
     """The tools of one group and version: `listed` in order, `by_name` under each spelling that a call may use."""
 
     listed: tuple[Tool, ...] = ()
     by_name: Mapping[str, Tool] = field(default_factory=dict)
 
+    @cached_property
+    def usual(self) -> Mapping[str, Tool]:
+        """Those whose calls are all in the body, open to everybody, and whose methods do not speak to their clients."""
+        return {name: tool for name, tool in self.by_name.items() if _is_usual(tool)}
+
     def without(self, off: frozenset[str]) -> Toolbox:
         """The same without the tools of these methods."""
         by_name = {name: tool for name, tool in self.by_name.items() if tool.method.name not in off}
         return Toolbox(tuple(tool for tool in self.listed if tool.method.name not in off), by_name)
+
+
+def _is_usual(tool: Tool) -> bool:
+    method = tool.method
+    return not (tool.mirrors or tool.leniency or method.scopes or method.content or method.signature.contexts)
 
 
 def build(

@@ -34,6 +34,7 @@ class _Meta(
     msgspec.Struct,
     frozen=True,
     forbid_unknown_fields=True,
+    omit_defaults=True,
     rename={
         "revision": META_VERSION,
         "capabilities": META_CAPABILITIES,

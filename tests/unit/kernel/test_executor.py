@@ -84,6 +84,14 @@ class World(Worker):
         return await self.pool.keys("rpc_lock:")
 
 
+@pytest.fixture(autouse=True, params=["executed", "begun"])
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Every promise here holds for calls that are executed, and for those that are begun at once."""
+    if request.param == "begun":
+        monkeypatch.setattr(Worker, "run", Worker.begin)
+    return str(request.param)
+
+
 @rpc.procedure("Demo")
 class Demo:
     """Procedures of every kind."""

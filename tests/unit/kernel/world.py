@@ -61,7 +61,16 @@ class Worker:
         call = Call(
             method=method, params=params, id="1", **{"group": "general", "version": 1, "surface": "rpc", **more}
         )
+        return await self.run(call)
+
+    async def run(self, call: Call) -> Outcome:
+        """How calls are run."""
         return await self.executor.execute(call)
+
+    async def begin(self, call: Call) -> Outcome:
+        """The other way to run them."""
+        outcome = self.executor.begin(call)
+        return outcome if isinstance(outcome, Done) else await outcome
 
     async def done(self, method: str, params: Any = None, **more: Any) -> Done:
         """A call that has to succeed."""
