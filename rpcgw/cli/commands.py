@@ -10,6 +10,7 @@ import click
 from rpcgw import __version__
 
 COMMANDS = {
+    "bench": "rpcgw.cli.bench",
     "cache": "rpcgw.cli.cache",
     "call": "rpcgw.cli.call",
     "check": "rpcgw.cli.check",

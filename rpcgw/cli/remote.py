@@ -89,9 +89,14 @@ def at_version(url: str, version: str) -> str:
 
 def call_method(remote: Remote, method: str, words: tuple[str, ...], params: Any) -> Any:
     """The answer of `/rpc` to one call: a JSON-RPC message. Words are read as the OpenRPC document says."""
+    return _spoken(remote, next(remote.messages(method_request(remote, method, words, params))))
+
+
+def method_request(remote: Remote, method: str, words: tuple[str, ...], params: Any) -> dict[str, Any]:
+    """What `/rpc` is sent for a call."""
     if params is None:
         params = _arguments(words, _rpc_schema(remote, method) if words else {})
-    return _spoken(remote, next(remote.messages({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})))
+    return {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
 
 
 def call_tool(remote: Remote, name: str, words: tuple[str, ...], params: Any, progress: Progress) -> Any:
@@ -100,14 +105,8 @@ def call_tool(remote: Remote, name: str, words: tuple[str, ...], params: Any, pr
     Raises:
         UnknownNameError: The server has no such tool.
     """
-    listed, schema = _tool(remote, name)
-    given = _arguments(words, schema) if params is None else params
-    if not isinstance(given, dict):
-        raise click.UsageError("a tool's arguments are a JSON object")
-    body, headers = asking.request("tools/call", {"name": listed, "arguments": given}, CLIENT)
-    headers |= asking.mirrored(mirrors_of(schema)[0], given)
     answer: Any = None
-    for message in remote.messages(body, headers):
+    for message in remote.messages(*tool_request(remote, name, words, params)):
         notified = message.get("params", {})
         if message.get("method") == asking.PROGRESS:
             progress.tell(notified["progress"], notified.get("total"), notified.get("message"))
@@ -116,6 +115,22 @@ def call_tool(remote: Remote, name: str, words: tuple[str, ...], params: Any, pr
         else:
             answer = message
     return answer
+
+
+def tool_request(
+    remote: Remote, name: str, words: tuple[str, ...], params: Any, *, level: str | None = "debug"
+) -> tuple[dict[str, Any], dict[str, str]]:
+    """What `/mcp` is sent for a call, with its headers; `level` is as in `asking.request`.
+
+    Raises:
+        UnknownNameError: The server has no such tool.
+    """
+    listed, schema = _tool(remote, name)
+    given = _arguments(words, schema) if params is None else params
+    if not isinstance(given, dict):
+        raise click.UsageError("a tool's arguments are a JSON object")
+    body, headers = asking.request("tools/call", {"name": listed, "arguments": given}, CLIENT, level=level)
+    return body, headers | asking.mirrored(mirrors_of(schema)[0], given)
 
 
 def _tool(remote: Remote, name: str) -> tuple[str, dict[str, Any]]:

@@ -24,23 +24,19 @@ _PLAIN: Final = re.compile(r"[!-~]([ -~]*[!-~])?")
 
 
 def request(
-    method: str, params: Mapping[str, Any], client: Mapping[str, str], *, level: str = "debug"
+    method: str, params: Mapping[str, Any], client: Mapping[str, str], *, level: str | None = "debug"
 ) -> tuple[dict[str, Any], dict[str, str]]:
-    """A request that wants to be told of progress, and of messages from a level on; and its headers (lower case).
+    """A request that wants to be told of progress, and of messages from a level on; and its headers.
 
     Args:
         method: `tools/call`, say.
         params: Its params, without `_meta`.
         client: The name and version of who asks.
-        level: The mildest messages that are wanted.
+        level: The mildest messages that are wanted. None: it wants to be told of nothing before its answer.
     """
-    meta = {
-        META_VERSION: NEWEST,
-        META_CAPABILITIES: {},
-        META_CLIENT: dict(client),
-        META_LOG_LEVEL: level,
-        "progressToken": _PROGRESS_TOKEN,
-    }
+    meta = {META_VERSION: NEWEST, META_CAPABILITIES: {}, META_CLIENT: dict(client)}
+    if level is not None:
+        meta |= {META_LOG_LEVEL: level, "progressToken": _PROGRESS_TOKEN}
     headers = {"accept": ACCEPT, fields.VERSION: NEWEST, fields.METHOD: method}
     if "name" in params:
         headers[fields.NAME] = header_value(params["name"])

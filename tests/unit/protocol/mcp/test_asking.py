@@ -41,3 +41,11 @@ def test_a_request_repeats_itself() -> None:
     assert headers["mcp-method"] == body["method"]
     assert decoded(headers["mcp-name"]) == "Ї"
     assert headers["mcp-protocol-version"] == meta["io.modelcontextprotocol/protocolVersion"]
+
+
+def test_a_request_may_want_to_be_told_of_nothing() -> None:
+    """Without a level there is nothing to stream before the answer: neither progress nor messages are asked for."""
+    body, _ = request("tools/call", {"name": "x"}, {"name": "x", "version": "1"}, level=None)
+    assert set(body["params"]["_meta"]) == {
+        f"io.modelcontextprotocol/{name}" for name in ("protocolVersion", "clientCapabilities", "clientInfo")
+    }
