@@ -119,7 +119,9 @@ def command(
     same: bool,
     as_json: bool,
 ) -> None:
-    """Call NAME again and again for some seconds, and print how fast it is answered.
+    """Measure how fast a daemon answers calls of NAME.
+
+    It is called again and again for some seconds, over each protocol that serves it.
 
     Every answer must be a success; a wrong one is shown, and ends with status 1. With --url a daemon that runs is
     measured (http://127.0.0.1:8080/mcp), else one is started with the configuration, and ended. The calls really run:
