@@ -92,7 +92,7 @@ def principal_of(claims: Mapping[str, Any], expected: Expected, now: float) -> P
     subject = claims.get("sub") or claims.get("client_id")
     if not isinstance(subject, str):
         return Invalid("the token names no subject")
-    return Principal(subject, scopes_of(claims), dict(claims))
+    return Principal(subject, scopes_of(claims), claims, expires(claims, expected))
 
 
 def scopes_of(claims: Mapping[str, Any]) -> frozenset[str]:

@@ -110,7 +110,8 @@ def compile_tokens(
     """
     allowed = scopes or {}
     holders = tuple(
-        Holder(_digest(sha256), Principal(name, allowed.get(name, frozenset())), end) for name, sha256, end in entries
+        Holder(_digest(sha256), Principal(name, allowed.get(name, frozenset()), expires=end), end)
+        for name, sha256, end in entries
     )
     return Tokens(header.lower(), holders, validator)
 

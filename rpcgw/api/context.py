@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol, get_args
+from typing import Any, Final, Literal, Protocol, get_args
 
 import msgspec
 
 from rpcgw.api.errors import CapabilityMissing, RuntimeFault
+from rpcgw.api.frozen import FrozenDict, frozen
 
 LogLevel = Literal["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"]
 """RFC 5424's severities, mildest first."""
@@ -16,13 +17,25 @@ LogLevel = Literal["debug", "info", "notice", "warning", "error", "critical", "a
 Surface = Literal["rpc", "mcp", "webmcp", "queue", "cli"]
 
 
+_NO_CLAIMS: Final = FrozenDict()
+
+
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """Who calls: a token's name or an OAuth subject; `anonymous` where the group is not protected."""
+    """Who calls: a token's name or an OAuth subject; `anonymous` where the group is not protected.
+
+    `claims` cannot be changed, nor can what is in them: calls at the same time share them. `expires` is when the token
+    ends, in seconds since the epoch; None where nobody says.
+    """
 
     name: str = "anonymous"
     scopes: frozenset[str] = frozenset()
     claims: Mapping[str, object] = field(default_factory=dict)
+    expires: float | None = None
+
+    def __post_init__(self) -> None:
+        """Take the claims as they are now."""
+        object.__setattr__(self, "claims", frozen(dict(self.claims)) if self.claims else _NO_CLAIMS)
 
 
 ANONYMOUS = Principal()

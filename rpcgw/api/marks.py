@@ -228,8 +228,8 @@ def cache(
     Args:
         ttl: How long, in seconds or as a timedelta.
         environments: Where the cache is in use.
-        vary: What an answer depends on beside the parameters: `locale`, `principal`, `claim:tenant`,
-            `header:X-Tenant`.
+        vary: What an answer depends on beside the parameters: `locale`, `principal`, `scopes`,
+            `claim:tenant`, `header:X-Tenant`.
         by: The parameters by whose values `rpc.ResultCache.delete` is to drop results; what `@rpc.invalidates` drops by
             need not be named here.
     """

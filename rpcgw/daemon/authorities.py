@@ -41,7 +41,11 @@ class Authorities:
             for route in gateway.mcp
         )
         sites = tuple(
-            replace(site, callers={group: self._asking(policy) for group, policy in site.callers.items()})
+            replace(
+                site,
+                callers={group: self._asking(policy) for group, policy in site.callers.items()},
+                viewers={group: self._asking(policy) for group, policy in site.viewers.items()},
+            )
             for site in gateway.sites
         )
         return replace(gateway, rpc=rpc, mcp=mcp, sites=sites)

@@ -80,6 +80,7 @@ def site_entrances(runtime: Runtime, made: Pages, limits: Limits, usage: UsageLo
             secret=secret,
             messages=words,
             script=made.assets[SCRIPT],
+            switches=runtime.switches,
         )
         found += webmcp.entrances(served, for_pages)
         found += site_files.entrances(served, made, runtime.clock, runtime.observer)

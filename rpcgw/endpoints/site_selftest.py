@@ -60,7 +60,7 @@ def entrance(served: SiteServed, made: Made) -> Entrance:
 async def _selftest(served: SiteServed, made: Made, _: Principal, inbound: Inbound) -> Reply:
     site = served.site
     asked = page.asked(inbound.head.query) or page.Asked()
-    config = await configuration(site, made.services, asked)
+    config = await configuration(served, made.services, asked, inbound.head)
     words = negotiate(inbound.head.headers.get("accept-language"), tuple(LANGUAGES), "en")
     values: dict[str, Any] = {
         "words": words,

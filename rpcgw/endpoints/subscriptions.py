@@ -1,12 +1,15 @@
 """`subscriptions/listen`: streams that say when tools were switched on or off, and stay open until their worker drains.
 
 A reload brings new workers. The old ones say on each stream whether the list of its endpoint's tools is another one
-now, and end it with its answer; the client listens anew, and is served by a new worker.
+now, and end it with its answer; the client listens anew, and is served by a new worker. A stream also ends, with its
+answer, when the token does that opened it.
 """
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
+from functools import partial
 from typing import Final
 
 from rpcgw.access.addresses import counted_as
@@ -43,6 +46,7 @@ async def listen(visit: Visit, request: Modern, _: None) -> Answer | Refused | N
     )
     if not opened.enter(owner, mine):
         return refuse(Fault(NOT_NOW, _TOO_MANY, retry_after=RETRY_AFTER), request.id, "stateless")
+    ends = _at_expiry(visit, mine)
     stream = Stream(begin, visit.locale, visit.endpoint.limits.silence)
     last = subscriptions.closing(request.id, visit.endpoint)
     try:
@@ -57,8 +61,22 @@ async def listen(visit: Visit, request: Modern, _: None) -> Answer | Refused | N
                 return None
         return Answer(last)
     finally:
+        ends()
         stream.end(last)
         opened.leave(owner, mine)
+
+
+def _at_expiry(visit: Visit, mine: Subscription) -> Callable[[], None]:
+    """End a stream with the token that opened it; what is given takes that back."""
+    expires = visit.principal.expires
+    if expires is None:
+        return _nothing
+    left = max(0.0, expires - visit.services.clock.now())
+    return asyncio.get_running_loop().call_later(left, partial(mine.end, changed=False)).cancel
+
+
+def _nothing() -> None:
+    """There is nothing to take back."""
 
 
 async def _news(visit: Visit, mine: Subscription) -> bool:

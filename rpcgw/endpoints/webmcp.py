@@ -1,6 +1,7 @@
 """A site's pages: their configuration, and the script that reads it.
 
-Whoever may see the site may see its tools: no token is asked for. Host and Origin are checked as everywhere.
+Whoever may see the site may see its tools: no token is asked for. Only of tools that call methods with scopes each
+visitor sees those that they could call. Host and Origin are checked as everywhere.
 """
 
 from __future__ import annotations
@@ -18,11 +19,14 @@ from rpcgw.access.admit import admitter, refuser, too_large
 from rpcgw.api.context import Principal
 from rpcgw.endpoints.console import Asset
 from rpcgw.endpoints.entity import entity
-from rpcgw.exchange import Entrance, HeaderFields, Inbound, Rejected, Reply
+from rpcgw.exchange import Entrance, Head, HeaderFields, Inbound, Rejected, Reply, settled
 from rpcgw.gateway.model import SiteServed
+from rpcgw.kernel.method import Method
 from rpcgw.kernel.ports import Clock, Observer
+from rpcgw.kernel.scopes import NONE, is_usable
+from rpcgw.kernel.switches import EVERYTHING, Offered
 from rpcgw.protocol.webmcp import page as pages
-from rpcgw.protocol.webmcp.assembling import Omitted, tools
+from rpcgw.protocol.webmcp.assembling import May, Omitted, tools
 from rpcgw.protocol.webmcp.site import Site, context
 from rpcgw.protocol.webmcp.tokens import sign
 
@@ -46,7 +50,7 @@ class Services:
     """What the endpoint needs from outside.
 
     `processors` are made data processors by the `id` of what made them; `secret` signs the tokens of calls; `messages`
-    are the script's own words in a language; `script` is the script itself.
+    are the script's own words in a language; `script` is the script itself. `switches` say which methods are off.
     """
 
     clock: Clock
@@ -55,27 +59,29 @@ class Services:
     secret: bytes
     messages: Messages
     script: Asset
+    switches: Offered = EVERYTHING
 
 
 def entrances(served: SiteServed, services: Services) -> tuple[Entrance, ...]:
     """The paths of a site's pages and of the script."""
-    site = served.site
     make = partial(_entrance, served, services)
     return (
-        make("config", "config.json", partial(_config, site, services)),
-        make("block", "config.html", partial(_block, site, services)),
+        make("config", "config.json", partial(_config, served, services)),
+        make("block", "config.html", partial(_block, served, services)),
         make("script", "webmcp.js", partial(_script, services.script)),
         make("script", services.script.name, partial(_kept_script, services.script)),
     )
 
 
-async def configuration(site: Site, services: Services, asked: pages.Asked) -> dict[str, Any]:
-    """A page's configuration."""
+async def configuration(served: SiteServed, services: Services, asked: pages.Asked, head: Head) -> dict[str, Any]:
+    """A page's configuration, as whoever sent the head may have it."""
+    site = served.site
     locale = asked.locale or site.locale
+    may = await _may(served, services, head)
     data = await _looked_up(site, services, asked, locale)
     page = context(site, asked.path, locale, asked.query, data)
     found = []
-    for tool in tools(site, page, partial(sign, secret=services.secret), services.clock.now()):
+    for tool in tools(site, page, partial(sign, secret=services.secret), may, services.clock.now()):
         if isinstance(tool, Omitted):
             cause = {} if tool.error is None else {"exception": tool.error}
             services.observer.event(
@@ -84,6 +90,19 @@ async def configuration(site: Site, services: Services, asked: pages.Asked) -> d
         else:
             found.append(tool)
     return pages.page(site, asked, locale, found, services.messages(locale))
+
+
+async def _may(served: SiteServed, services: Services, head: Head) -> May:
+    """What a visitor may call: judged by the token that came with the request for the page, where one did."""
+    granted: dict[str, frozenset[str]] = {}
+    for group, policy in served.viewers.items():
+        who = await settled(admitter(policy, services.clock, refuser(services.observer, _rejected))(head))
+        granted[group] = NONE if isinstance(who, Reply) else who.scopes
+
+    def may(group: str, method: Method) -> bool:
+        return is_usable(method, granted.get(group, NONE), services.switches.off(group))
+
+    return may
 
 
 async def _looked_up(site: Site, services: Services, asked: pages.Asked, locale: str) -> Mapping[str, Any]:
@@ -101,21 +120,27 @@ async def _looked_up(site: Site, services: Services, asked: pages.Asked, locale:
     return data
 
 
-async def _config(site: Site, services: Services, _: Principal, inbound: Inbound) -> Reply:
+async def _config(served: SiteServed, services: Services, _: Principal, inbound: Inbound) -> Reply:
     asked = pages.asked(inbound.head.query)
     if asked is None:
         return _NO_PAGE
-    body = pages.encoded(await configuration(site, services, asked))
-    return entity(body, _JSON, inbound.head, private=True, vary=VARY)
+    body = pages.encoded(await configuration(served, services, asked, inbound.head))
+    return entity(body, _JSON, inbound.head, private=True, vary=_vary(served))
 
 
-async def _block(site: Site, services: Services, _: Principal, inbound: Inbound) -> Reply:
+async def _block(served: SiteServed, services: Services, _: Principal, inbound: Inbound) -> Reply:
     asked = pages.asked(inbound.head.query)
     if asked is None:
         return _NO_PAGE
-    config = await configuration(site, services, asked)
+    config = await configuration(served, services, asked, inbound.head)
     body = pages.block(pages.encoded(config)) if config["tools"] else b""
-    return entity(body, _HTML, inbound.head, private=True, vary=VARY)
+    return entity(body, _HTML, inbound.head, private=True, vary=_vary(served))
+
+
+def _vary(served: SiteServed) -> str:
+    """What a page's tools depend on: where some ask for scopes, whose token came, in whichever header."""
+    own = {tokens.header.title() for policy in served.viewers.values() for tokens in policy.tokens.values()}
+    return ", ".join((VARY, *sorted({"Authorization", *own}))) if own else VARY
 
 
 async def _script(script: Asset, _: Principal, inbound: Inbound) -> Reply:

@@ -80,7 +80,8 @@ class SiteServed:
 
     `callers` says by group who may call its methods: whoever may do so over `/rpc`. `negotiate` gives the language of
     a group's answers by `Accept-Language`, `forward` what of a request's head its procedures see. `owners` may see how
-    the site's tools are used.
+    the site's tools are used. `viewers` say
+    by group, of those whose methods ask for scopes, who sees their tools: whoever may call them.
     """
 
     site: Site
@@ -90,6 +91,7 @@ class SiteServed:
     owners: Policy
     negotiate: Mapping[str, Callable[[str | None], str]] = field(default_factory=dict)
     forward: Mapping[str, Forwarding] = field(default_factory=dict)
+    viewers: Mapping[str, Policy] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from typing import Any
 from rpcgw.access.admit import JSON, Policy
 from rpcgw.access.guards import Guards, compile_guards
 from rpcgw.access.names import origin_of
+from rpcgw.access.policies import document_policy
 from rpcgw.access.senders import compile_senders
 from rpcgw.access.tokens import Tokens
 from rpcgw.api.marks import DEFAULT_GROUP
@@ -20,7 +21,7 @@ from rpcgw.config.sites import SiteRoute
 from rpcgw.discovery.found import LoadedPlugin
 from rpcgw.gateway.endpoints import forwarding
 from rpcgw.gateway.model import SiteServed
-from rpcgw.gateway.oauth import protected_resource
+from rpcgw.gateway.oauth import protected_resource, scopes_of
 from rpcgw.gateway.page_tools import Offered, examine
 from rpcgw.gateway.plugins import Imported
 from rpcgw.gateway.wording import MethodWording
@@ -94,7 +95,12 @@ def _served(route: SiteRoute, own: SiteSettings, offered: Sequence[Offered], aro
     negotiate = {group: around.wording.negotiator(group) for group in around.table.groups}
     owners = _owners(guards, settings, around.tokens(DEFAULT_GROUP))
     forward = {group: forwarding(settings.security_of(group), around.tokens(group)) for group in around.table.groups}
-    return SiteServed(site, Policy(guards, methods=_READING), senders, callers, owners, negotiate, forward)
+    viewers = {
+        group: document_policy(guards, around.tokens(group), policy.resource, protected_doc=False, scoped=True)
+        for group, policy in callers.items()
+        if policy.tokens and scopes_of(group, around.table)
+    }
+    return SiteServed(site, Policy(guards, methods=_READING), senders, callers, owners, negotiate, forward, viewers)
 
 
 def _guards(own: SiteSettings, settings: Settings) -> Guards:

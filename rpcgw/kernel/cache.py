@@ -203,5 +203,7 @@ def _varied(call: Call, name: str) -> Any:
         return call.locale
     if name == "principal":
         return credential(call.principal)
+    if name == "scopes":
+        return sorted(call.principal.scopes)
     kind, _, key = name.partition(":")
     return call.principal.claims.get(key) if kind == "claim" else call.headers.get(key.lower())

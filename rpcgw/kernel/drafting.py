@@ -23,7 +23,7 @@ from rpcgw.kernel.exposure import Exposed
 from rpcgw.kernel.gate import validator
 from rpcgw.kernel.signature import ABSENT, Param, Reporter, Signature, describe_hint, read_signature
 
-_VARY = ("locale", "principal")
+_VARY = ("locale", "principal", "scopes")
 _VARY_BY_NAME = ("claim", "header")
 
 
@@ -143,7 +143,7 @@ def _check_cache(cache: Cache, signature: Signature, report: Reporter) -> None:
     for part in cache.vary:
         kind, colon, name = part.partition(":")
         if part not in _VARY and not (colon and name and kind in _VARY_BY_NAME):
-            advice = "use locale, principal, claim:<name> or header:<name>"
+            advice = "use locale, principal, scopes, claim:<name> or header:<name>"
             report("cache-vary", f"the cache cannot vary by {part!r}", advice)
 
 

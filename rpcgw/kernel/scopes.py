@@ -24,9 +24,14 @@ def refusal(method: Method, principal: Principal) -> ScopeMissing | None:
     return ScopeMissing(text, scopes=method.scopes)
 
 
+def is_usable(method: Method, granted: frozenset[str], off: frozenset[str] = NONE) -> bool:
+    """Whether a caller with these scopes may use a method, which must not be off."""
+    return method.scopes <= granted and method.name not in off
+
+
 def usable(methods: Mapping[str, Method], granted: frozenset[str], off: frozenset[str] = NONE) -> Mapping[str, Method]:
     """Of some methods, those that a caller with these scopes may use, without those that are off."""
-    found = {name: each for name, each in methods.items() if each.scopes <= granted and name not in off}
+    found = {name: each for name, each in methods.items() if is_usable(each, granted, off)}
     return methods if len(found) == len(methods) else found
 
 

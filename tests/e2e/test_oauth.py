@@ -6,8 +6,9 @@ import base64
 import hmac
 import itertools
 import json
+import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from http.client import HTTPConnection
 from typing import Any
 
@@ -15,6 +16,7 @@ import pytest
 from joserfc.jwk import OctKey
 
 from bench.measuring import spent
+from tests.e2e.test_mcp_subscriptions import TOOLS, acknowledged, listening
 from tests.support.authorization import CLIENT_ID, CLIENT_SECRET, AuthorizationServer, authorization_server, new_key
 from tests.support.clients import AUTHORIZING, OfficialClient, authorized
 from tests.support.daemon import BIND, Daemon, daemon, wait_until
@@ -482,6 +484,27 @@ def test_claims_vary_what_is_kept(served: Daemon, server: AuthorizationServer) -
     assert seen == ["a", "b", "a"]
 
 
+# -- streams
+
+
+def test_a_stream_ends_with_its_token(server: AuthorizationServer) -> None:
+    """At the token's end, with the leeway, there is the closing answer and nothing else; a longer token's goes on."""
+    with gateway(config(server)) as served, ExitStack() as stack:
+        ends = int(time.time()) - 27  # and 30 seconds of leeway
+        brief, long = server.token("alice", audience=MCP, exp=ends), server.token("alice", audience=MCP)
+        other = stack.enter_context(listening(served, TOOLS, headers=bearer(long)))
+        heard = stack.enter_context(listening(served, TOOLS, 9, bearer(brief)))
+        assert heard.next() == acknowledged(TOOLS, 9)
+        assert other.next() == acknowledged(TOOLS)
+        [closing] = heard.rest()
+        assert (closing["id"], closing["result"]["resultType"]) == (9, "complete")
+        assert 30 <= time.time() - ends < 40
+        with listening(served, TOOLS, headers=bearer(brief)) as again:
+            assert again.answer.status == 401
+        served.process.terminate()
+        assert [message["id"] for message in other.rest()] == [7]
+
+
 # -- pages
 
 
@@ -494,7 +517,17 @@ def test_a_visitor_with_an_access_token(server: AuthorizationServer) -> None:
     given = config(server) | {"webmcp": {"sites": {"main": site}}}
     given["groups"]["mcp"]["forward"] = {"headers": ["X-Tenant"], "token": True}
     with daemon(config=json.dumps(given), routes=json.dumps(routes), plugins={"catalog.py": PLUGIN}) as served:
-        offered = {tool["name"]: tool for tool in served.get("/webmcp/config.json?path=/").json()["tools"]}
+        reader = server.token("alice", "catalog:read", audience=RPC, tenant="acme")
+
+        def shown(token: str | None) -> dict[str, Any]:
+            answer = served.get("/webmcp/config.json?path=/", bearer(token) if token else {})
+            assert {"Cookie", "Authorization", "Ufo-Rpc-Token"} <= set(header(answer, "Vary").split(", "))
+            return {tool["name"]: tool for tool in answer.json()["tools"]}
+
+        offered = shown(reader)
+        assert offered.keys() == {"read", "open", "see"}
+        for lacking in (None, server.token("alice", audience=RPC), server.token("alice", "catalog:read", audience=MCP)):
+            assert shown(lacking).keys() == {"open", "see"}
 
         def asked(tool: str, token: str | None) -> Answer:
             body = {"tool": tool, "token": offered[tool]["data"]["token"], "arguments": {}}
@@ -503,10 +536,10 @@ def test_a_visitor_with_an_access_token(server: AuthorizationServer) -> None:
 
         token = server.token("alice", audience=RPC)
         assert asked("see", token).json()["structuredContent"] == {"result": [token, "acme", None]}
-        known = asked("read", server.token("alice", "catalog:read", audience=RPC, tenant="acme"))
+        known = asked("read", reader)
         assert known.json()["structuredContent"] == {"result": "alice of acme"}
-        lacking = asked("read", server.token("alice", audience=RPC)).json()
-        assert (lacking["isError"], json.loads(lacking["content"][0]["text"])["code"]) == (True, -32403)
+        refused = asked("read", server.token("alice", audience=RPC)).json()
+        assert (refused["isError"], json.loads(refused["content"][0]["text"])["code"]) == (True, -32403)
         for wrong in (None, server.token("alice", audience=MCP), FORGED_TOKEN):
             assert asked("open", wrong).status == 401
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
@@ -22,7 +23,10 @@ _Key = tuple[bytes, str, tuple[str, ...]]
 
 
 class Exchange:
-    """One authorization server. What it gave is kept until it ends; what it did not say the end of is not kept."""
+    """One authorization server. What it gave is kept until it ends; what it did not say the end of is not kept.
+
+    Calls that want the same token at the same time wait for one exchange.
+    """
 
     def __init__(
         self, client: HttpClient, endpoint: str, credentials: Mapping[str, str], monotonic: Callable[[], float]
@@ -32,6 +36,7 @@ class Exchange:
         self._fields = credentials
         self._monotonic = monotonic
         self._kept: OrderedDict[_Key, tuple[str, float]] = OrderedDict()
+        self._asking: dict[_Key, asyncio.Task[str]] = {}
 
     async def exchange(self, token: str, audience: str, scopes: tuple[str, ...]) -> str:
         """An access token for `audience` in the name of whom `token` stands for."""
@@ -39,7 +44,20 @@ class Exchange:
         found = self._kept.get(key)
         if found is not None and self._monotonic() < found[1]:
             return found[0]
-        given = await self._ask(token, audience, scopes)
+        asking = self._asking.get(key)
+        if asking is None:
+            asking = self._asking[key] = asyncio.get_running_loop().create_task(self._exchanged(key, token))
+            asking.add_done_callback(lambda done: self._over(key, done))
+        # Whoever stops waiting stops nobody else.
+        return await asyncio.shield(asking)
+
+    def _over(self, key: _Key, done: asyncio.Task[str]) -> None:
+        del self._asking[key]
+        if not done.cancelled():
+            done.exception()  # those who waited have it; where nobody waits any more it is no news
+
+    async def _exchanged(self, key: _Key, token: str) -> str:
+        given = await self._ask(token, key[1], key[2])
         made = given.get("access_token")
         if not isinstance(made, str):
             raise SendError(f"{self._endpoint}: answered without a token")

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final
 from urllib.parse import quote, urlencode
 
 from rpcgw.access.oauth import Expected, Invalid, Unavailable, expires, principal_of
 from rpcgw.adapters.oauth.jwt import Verified
 from rpcgw.kernel.codec import decode
-from rpcgw.kernel.ports import HttpClient, SendError
+from rpcgw.kernel.ports import Answered, HttpClient, SendError
 
 LONGEST: Final = 16_384
 """How many characters a token may have."""
+AT_ONCE: Final = 16
+"""How many tokens one worker asks of at a time."""
+WAITING: Final = 256
+"""How many more may wait for that; whoever comes then is to try again soon."""
 
 
 class Introspection:
@@ -30,15 +36,15 @@ class Introspection:
         self._fields = credentials
         self._expected = expected
         self._remember = remember
+        self._turns = asyncio.Semaphore(AT_ONCE)
+        self._waiting = 0
 
     async def ask(self, token: str, now: float) -> Verified:
         """Whose a token is; `now` is seconds since the epoch."""
         if len(token) > LONGEST:
             return Invalid("it is too long"), 0.0
         try:
-            answered = await self._client.ask(
-                self._endpoint, self._fields, urlencode({"token": token, "token_type_hint": "access_token"}).encode()
-            )
+            answered = await self._asked(token)
         except SendError as error:
             return Unavailable(f"{self._endpoint}: {error}"), 0.0
         claims = _claims(answered.body) if answered.status == 200 else None
@@ -49,7 +55,26 @@ class Introspection:
             return Invalid("the token does not hold"), until
         said = {"iss": self._expected.issuer, "exp": until, **claims}
         who = principal_of(said, self._expected, now)
-        return who, until if isinstance(who, Invalid) else min(until, expires(said, self._expected))
+        if isinstance(who, Invalid):
+            return who, until
+        if "exp" not in claims:  # how long it holds nobody said, but for how long that is taken for granted
+            who = replace(who, expires=None)
+        return who, min(until, expires(said, self._expected))
+
+    async def _asked(self, token: str) -> Answered:
+        """The server's answer, once it is this token's turn: whoever makes tokens up does not flood it through us."""
+        form = urlencode({"token": token, "token_type_hint": "access_token"}).encode()
+        if self._turns.locked() and self._waiting >= WAITING:
+            raise SendError(f"{WAITING} other tokens wait to be asked of")
+        self._waiting += 1
+        try:
+            await self._turns.acquire()
+        finally:
+            self._waiting -= 1
+        try:
+            return await self._client.ask(self._endpoint, self._fields, form)
+        finally:
+            self._turns.release()
 
 
 def basic(client_id: str, client_secret: str) -> dict[str, str]:

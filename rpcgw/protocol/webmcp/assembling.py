@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from rpcgw.api.webmcp import Call, Manifest, PageContext, ToolProvider
+from rpcgw.kernel.method import Method
 from rpcgw.protocol.webmcp.checks import check
 from rpcgw.protocol.webmcp.payload import entry, is_consequential
 from rpcgw.protocol.webmcp.site import Site, Target
@@ -17,6 +18,8 @@ from rpcgw.protocol.webmcp.tokens import Offer, expiry
 
 Json = dict[str, Any]
 Sign = Callable[[Offer], str]
+May = Callable[[str, Method], bool]
+"""Whether the visitor may use a method of a group."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,12 +31,16 @@ class Omitted:
     error: Exception | None = None
 
 
-def tools(site: Site, page: PageContext, sign: Sign, now: float) -> Iterator[Json | Omitted]:
-    """The page's tools in the order of their providers; `now` is seconds since the epoch."""
+def tools(site: Site, page: PageContext, sign: Sign, may: May, now: float) -> Iterator[Json | Omitted]:
+    """The page's tools in the order of their providers, without what the visitor may not call.
+
+    `now` is seconds since the epoch.
+    """
     for provider in site.providers:
         manifest = _asked(provider, page)
         if isinstance(manifest, Manifest):
-            yield _entry(site, manifest, page.locale, sign, now)
+            if _is_theirs(site, manifest, page.locale, may):
+                yield _entry(site, manifest, page.locale, sign, now)
         elif manifest is not None:
             yield manifest
 
@@ -62,6 +69,12 @@ def _asked(provider: ToolProvider, page: PageContext) -> Manifest | Omitted | No
     if manifest.name != provider.name:
         return Omitted(provider.name, f"its manifest is named {manifest.name!r}")
     return manifest
+
+
+def _is_theirs(site: Site, manifest: Manifest, locale: str, may: May) -> bool:
+    call = manifest.primitive
+    target = site.find(call.method, call.group, call.version, locale) if isinstance(call, Call) else None
+    return not isinstance(call, Call) or target is None or may(call.group, target.method)
 
 
 def _faulty(site: Site, manifest: Manifest) -> Omitted | None:

@@ -54,7 +54,7 @@ def test_identify(fields: list[tuple[str, str]], expected: str | Denied) -> None
 @pytest.mark.parametrize(
     ("now", "expected"),
     [
-        pytest.param(999.9, Principal("old"), id="before"),
+        pytest.param(999.9, Principal("old", expires=1000.0), id="before"),
         pytest.param(1000.0, Denied.EXPIRED, id="at the second"),
         pytest.param(5000.0, Denied.EXPIRED, id="after"),
     ],

@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+import copy
+import json
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
 import pytest
 
 import rpcgw as rpc
@@ -68,3 +75,55 @@ def test_what_a_call_requires_of_its_client(
         context(client).require(capability)
     assert refused.value.required == missing
     assert refused.value.extra == {"requiredCapabilities": missing}
+
+
+CLAIMS = {"sub": "ann", "roles": ["admin"], "org": {"name": "acme", "units": [{"id": 1}]}}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param(lambda claims: claims.update(sub="eve"), id="update"),
+        pytest.param(lambda claims: claims.__setitem__("sub", "eve"), id="a member"),
+        pytest.param(lambda claims: claims.__delitem__("sub"), id="del"),
+        pytest.param(lambda claims: claims.__ior__({"sub": "eve"}), id="a union in place"),
+        pytest.param(lambda claims: claims.pop("sub"), id="pop"),
+        pytest.param(lambda claims: claims.popitem(), id="popitem"),
+        pytest.param(lambda claims: claims.setdefault("more", 1), id="setdefault"),
+        pytest.param(lambda claims: claims.clear(), id="clear"),
+        pytest.param(lambda claims: claims["roles"].append("root"), id="an item of a list"),
+        pytest.param(lambda claims: claims["roles"].__iadd__(["root"]), id="a list in place"),
+        pytest.param(lambda claims: claims["roles"].sort(), id="the order of a list"),
+        pytest.param(lambda claims: claims["org"].update(name="evil"), id="a member of an object within"),
+        pytest.param(lambda claims: claims["org"]["units"][0].update(id=2), id="an object in a list"),
+    ],
+)
+def test_claims_cannot_be_changed(change: Callable[[Any], object]) -> None:
+    """Whoever tries is told so, at any depth, and those who share them see no difference."""
+    principal = rpc.Principal("ann", claims=CLAIMS)
+    with pytest.raises(TypeError, match="cannot be changed"):
+        change(principal.claims)
+    assert principal.claims == CLAIMS
+
+
+def test_claims_are_those_of_their_time() -> None:
+    """What they were made of may change; they do not."""
+    made = {"roles": ["admin"]}
+    principal = rpc.Principal(claims=made)
+    made["roles"].append("root")
+    assert principal.claims == {"roles": ["admin"]}
+
+
+@pytest.mark.parametrize(
+    "copied",
+    [
+        pytest.param(lambda value: json.loads(json.dumps(value)), id="json"),
+        pytest.param(lambda value: msgspec.json.decode(msgspec.json.encode(value)), id="msgspec"),
+        pytest.param(copy.deepcopy, id="deepcopy"),
+        pytest.param(lambda value: pickle.loads(pickle.dumps(value)), id="pickle"),
+        pytest.param(dict, id="a dict to work with"),
+    ],
+)
+def test_claims_are_plain_values(copied: Callable[[Any], object]) -> None:
+    """They are dicts and lists for everything that only reads."""
+    assert copied(rpc.Principal(claims=CLAIMS).claims) == CLAIMS

@@ -48,6 +48,12 @@ class Shop:
         self.runs += 1
         raise rpc.DataNotFound
 
+    @rpc.cache(vary=("scopes",))
+    async def allowed(self) -> int:
+        """Depend on what the caller may."""
+        self.runs += 1
+        return self.runs
+
     @rpc.cache(vary=("locale", "principal", "header:X-Tenant"))
     async def local(self) -> int:
         """Depend on the caller."""
@@ -179,6 +185,23 @@ async def test_what_an_answer_depends_on(more: dict[str, Any], runs: int) -> Non
     world = World()
     await world.value("Shop.local")
     await world.value("Shop.local", **more)
+    assert world.shop.runs == runs
+
+
+@pytest.mark.parametrize(
+    ("principal", "runs"),
+    [
+        pytest.param(Principal("bob", frozenset("ab")), 1, id="the same scopes of another caller"),
+        pytest.param(Principal("ann", frozenset("a")), 2, id="fewer"),
+        pytest.param(Principal("ann", frozenset("abc")), 2, id="more"),
+        pytest.param(Principal("ann"), 2, id="none"),
+    ],
+)
+async def test_answers_that_depend_on_scopes(principal: Principal, runs: int) -> None:
+    """`scopes` tells apart who may do something else, and nobody else."""
+    world = World()
+    await world.value("Shop.allowed", principal=Principal("ann", frozenset("ba")))
+    await world.value("Shop.allowed", principal=principal)
     assert world.shop.runs == runs
 
 
