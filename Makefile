@@ -20,6 +20,7 @@ DOCS_OK    := .cache/docs/.ready
 FUZZ_OK    := .cache/fuzz/.ready
 WHEELS_OK  := .cache/wheels/.ready
 PIPX_OK    := .cache/pipx/.ready
+IMAGE_OK   := .cache/image/.ready
 AUDIT_OK   := .cache/audit/.ready
 COMPILE    := .cache/uv/bin/uv pip compile --quiet --upgrade --universal --generate-hashes --no-annotate \
 	--python-version 3.11 --custom-compile-command 'make lock'
@@ -95,6 +96,10 @@ acceptance: setup ## run the tests of docs/acceptance/ and write docs/acceptance
 .PHONY: systemd-test
 systemd-test: setup ## install the units into a machine that systemd boots, and run them there: as root, in a minute
 	@$(PYTEST) tests/e2e/test_booted_service.py $(ARGS)
+
+.PHONY: image-test
+image-test: setup $(IMAGE_OK) ## build the image with podman and run it, on a network of its own: as root, on Debian
+	@unshare --net --mount --pid --fork --kill-child --mount-proc $(PYTEST) tests/image/running.py $(ARGS)
 
 .PHONY: kills
 kills: setup ## kill a random worker each second for a minute, under load; KILL_SECONDS=600 takes longer
@@ -200,6 +205,11 @@ $(PIPX_OK): requirements/pipx.lock
 $(AUDIT_OK): requirements/audit.lock
 	@echo "setup: audit"
 	@$(SETUP) venv .cache/audit $<
+	@touch $@
+
+$(IMAGE_OK): requirements/container.lock | $(VENV_OK)
+	@echo "setup: the image's base and wheels"
+	@$(SETUP) image .cache/image $<
 	@touch $@
 
 $(DOCS_OK): requirements/docs.lock

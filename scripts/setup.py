@@ -9,6 +9,7 @@
     setup.py postgres                            a PostgreSQL
     setup.py chromium                            a Chromium on the PATH
     setup.py nspawn                              systemd-nspawn, where one may install it
+    setup.py image DIRECTORY LOCK                what the image is tested with: podman, a base of Debian, LOCK's wheels
 
 It runs under the system's Python, before anything is installed: the standard library only. What is missing and cannot
 be fetched ends it with one line that says what to install.
@@ -28,6 +29,7 @@ from typing import NoReturn
 OLDEST_PYTHON = (3, 11)
 OLDEST_NODE = (22, 19)
 ROOT = Path(__file__).resolve().parent.parent
+OWN_PYTHON = ROOT / ".venv" / "bin" / "python"
 SYSTEM_PYTHON = Path("/usr/bin/python3")
 """Under which services run: some of what they need hangs on its exact version."""
 
@@ -101,20 +103,19 @@ def starts(python: str) -> bool:
 
 
 def download_wheels(directory: str, *locks: str) -> None:
-    """Put exactly the wheels of locks into a folder, by the pip of `.venv`: for its Python and for the system's."""
+    """Put exactly the wheels of locks into a folder: for the Python of `.venv` and for the system's."""
     shutil.rmtree(directory, ignore_errors=True)
-    own = ROOT / ".venv" / "bin" / "python"
-    wanted = [
-        "--require-hashes",
-        "--only-binary=:all:",
-        "--dest",
-        directory,
-        *(f"--requirement={lock}" for lock in locks),
-    ]
-    pythons = {python_version(python): python for python in (SYSTEM_PYTHON, own)}
+    pythons = {python_version(python): python for python in (SYSTEM_PYTHON, OWN_PYTHON)}
     for version, python in pythons.items():
         if version >= OLDEST_PYTHON:
-            run(own, "-m", "pip", "--python", python, "--disable-pip-version-check", "download", "-qq", *wanted)
+            fetch_wheels(python, Path(directory), *locks)
+
+
+def fetch_wheels(python: Path, directory: Path, *locks: str) -> None:
+    """Put the wheels of locks for a Python into a folder, by the pip of `.venv`."""
+    own = (OWN_PYTHON, "-m", "pip", "--python", python, "--disable-pip-version-check", "download", "-qq")
+    wanted = (f"--requirement={lock}" for lock in locks)
+    run(*own, "--require-hashes", "--only-binary=:all:", "--dest", directory, *wanted)
 
 
 def python_version(python: Path) -> tuple[int, ...]:
@@ -189,6 +190,28 @@ def find_nspawn() -> None:
         print("setup: tests that boot systemd will be skipped: they want root and systemd-nspawn", file=sys.stderr)
 
 
+def prepare_image(directory: str, lock: str) -> None:
+    """Make a folder with `base.tar`, this Debian with its Python, and the wheels for it; the engine is installed."""
+    for program, package in (("podman", "podman"), ("runc", "runc"), ("ip", "iproute2"), ("mmdebstrap", "mmdebstrap")):
+        if shutil.which(program) is None:
+            install_from_debian(package, f"{program}, with which the image is tested,")
+    folder = Path(directory)
+    folder.mkdir(parents=True, exist_ok=True)
+    python = 'ln -s ../../bin/python3 "$1/usr/local/bin/python"'
+    made = ["--quiet", "--variant=minbase", "--include=python3-venv", f"--customize-hook={python}"]
+    run("mmdebstrap", *made, debian_release(), folder / "base.tar")
+    fetch_wheels(SYSTEM_PYTHON, folder / "wheels", lock)
+
+
+def debian_release() -> str:
+    """Return the name of this Debian's release; the base's Python is then the one that wheels are fetched for."""
+    told = Path("/etc/os-release").read_text("utf-8").splitlines()
+    known = {name: value.strip('"') for name, _, value in (line.partition("=") for line in told)}
+    if known.get("ID") != "debian" or "VERSION_CODENAME" not in known:
+        stop("the image is tested on a base that is made of Debian, by a Debian")
+    return known["VERSION_CODENAME"]
+
+
 def find_postgres() -> None:
     """See that there is a PostgreSQL for the tests to start; Debian keeps its programs off the PATH."""
     if shutil.which("postgres") is None and not list(Path("/usr/lib/postgresql").glob("*/bin/postgres")):
@@ -204,6 +227,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "redis": find_redis,
     "chromium": find_chromium,
     "nspawn": find_nspawn,
+    "image": prepare_image,
     "postgres": find_postgres,
 }
 

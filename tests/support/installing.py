@@ -22,13 +22,19 @@ def python() -> Path:
     return Path("/usr/bin", version) if str(own).startswith(HOMES) else own
 
 
-def source(place: Path) -> Path:
-    """A source that has a wheel; its script is `scripts/install.py`."""
+def with_wheel(place: Path, *names: str) -> Path:
+    """A source that has a wheel in `dist` as `make wheel` puts it there, and these files."""
     command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(place / "dist"), str(ROOT)]
     subprocess.run(command, check=True, capture_output=True)
-    for name in ("scripts/install.py", "requirements/runtime.lock"):
+    for name in names:
         (place / name).parent.mkdir(exist_ok=True)
         shutil.copyfile(ROOT / name, place / name)
+    return place
+
+
+def source(place: Path) -> Path:
+    """A source that can be installed; its script is `scripts/install.py`."""
+    with_wheel(place, "scripts/install.py", "requirements/runtime.lock")
     shutil.copytree(ROOT / "systemd", place / "systemd")
     return place
 

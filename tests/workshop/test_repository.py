@@ -25,6 +25,7 @@ TARGETS = [
         "ops-report",
         "soak",
         "systemd-test",
+        "image-test",
         "fuzz",
         "conformance",
     ),
