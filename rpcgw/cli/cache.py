@@ -12,8 +12,8 @@ import click
 from rpcgw.cli.compiled import compiled
 from rpcgw.cli.options import UnknownNameError, config_option, environment_option
 from rpcgw.cli.settings import kept
+from rpcgw.daemon.commands import command_telemetry
 from rpcgw.daemon.ports import RandomIds
-from rpcgw.daemon.telemetry import command_telemetry
 from rpcgw.gateway.listing import list_methods
 from rpcgw.gateway.model import Gateway
 from rpcgw.kernel.cache import ResultCache

@@ -17,8 +17,8 @@ from rpcgw.cli.options import UnknownNameError
 from rpcgw.cli.problems import PROBLEMS, print_problems
 from rpcgw.cli.progress import Progress, working
 from rpcgw.cli.show import as_json
+from rpcgw.daemon.commands import command_telemetry
 from rpcgw.daemon.runtime import open_runtime
-from rpcgw.daemon.telemetry import command_telemetry
 from rpcgw.gateway.listing import version_number
 from rpcgw.gateway.model import Gateway
 from rpcgw.kernel.call import Call, Done, Outcome

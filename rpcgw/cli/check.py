@@ -23,7 +23,7 @@ from rpcgw.config.assembling import Chosen
 from rpcgw.config.effective import effective
 from rpcgw.config.gathering import read_sources
 from rpcgw.daemon.certificates import load_tls
-from rpcgw.daemon.wiring import compile_gateway
+from rpcgw.daemon.compiling import compile_gateway
 from rpcgw.gateway.checks import check_problems
 
 

@@ -8,7 +8,7 @@ from rpcgw.api.errors import ConfigError
 from rpcgw.cli.options import options_of
 from rpcgw.cli.problems import PROBLEMS, print_problems
 from rpcgw.cli.progress import working
-from rpcgw.daemon.wiring import compile_gateway
+from rpcgw.daemon.compiling import compile_gateway
 from rpcgw.gateway.model import Gateway
 
 

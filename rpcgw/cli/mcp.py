@@ -25,8 +25,8 @@ def command(config: str, environment: str | None, group: str, version: str, loca
 
     Nothing else is written to standard output: logs, and whatever procedures print, go to standard error.
     """
+    from rpcgw.daemon.compiling import compile_gateway  # noqa: PLC0415 -- as above: brings plugins in
     from rpcgw.daemon.stdio import Client, run  # noqa: PLC0415 -- imported once nothing can be printed between the lines
-    from rpcgw.daemon.wiring import compile_gateway  # noqa: PLC0415 -- as above: brings plugins in
 
     descriptors = take_over()
     try:

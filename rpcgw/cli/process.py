@@ -13,8 +13,8 @@ from rpcgw.api.marks import DEFAULT_GROUP
 from rpcgw.cli.compiled import compiled
 from rpcgw.cli.options import UnknownNameError, config_option, environment_option, token_of, token_option
 from rpcgw.cli.problems import PROBLEMS, print_problems
+from rpcgw.daemon.commands import command_telemetry
 from rpcgw.daemon.runtime import open_runtime
-from rpcgw.daemon.telemetry import command_telemetry
 from rpcgw.endpoints import rpc
 from rpcgw.exchange import Entrance, Fields, Head, Inbound, Reply, settled
 from rpcgw.gateway.listing import version_number

@@ -23,8 +23,8 @@ def command(config: str, environment: str | None, name: str) -> None:
     Any number of workers may consume one queue. A job is acknowledged once it is done; that of a worker that dies runs
     again elsewhere. Bad configuration ends with status 78.
     """
+    from rpcgw.daemon.compiling import compile_gateway  # noqa: PLC0415 -- as above
     from rpcgw.daemon.jobworker import run  # noqa: PLC0415 -- brings the whole gateway with it
-    from rpcgw.daemon.wiring import compile_gateway  # noqa: PLC0415 -- as above
 
     try:
         gateway = compile_gateway(options_of(config, environment))

@@ -11,8 +11,9 @@ import uvloop
 from rpcgw.adapters.stdio.door import StdioDoor
 from rpcgw.adapters.stdio.pipes import Descriptors, Pipes
 from rpcgw.adapters.stores.memory import MemoryPool
+from rpcgw.daemon.commands import command_telemetry
 from rpcgw.daemon.runtime import Runtime, open_runtime
-from rpcgw.daemon.telemetry import command_telemetry, opened_tracer
+from rpcgw.daemon.tracers import opened_tracer
 from rpcgw.endpoints import mcp
 from rpcgw.endpoints.sessions import LocalRevocations, Sessions
 from rpcgw.exchange import Entrance

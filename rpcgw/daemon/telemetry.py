@@ -1,4 +1,4 @@
-"""Logs and metrics of one process: a worker's own slot file, or, for a command, memory that nobody scrapes."""
+"""What a worker tells the world with: logs, metrics in a slot file of its own, traces."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import os
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
-from importlib import import_module
 from itertools import count
 from pathlib import Path
 
@@ -17,13 +16,13 @@ from rpcgw.adapters.telemetry.audit import Audit
 from rpcgw.adapters.telemetry.collector import Exposition
 from rpcgw.adapters.telemetry.log import Log
 from rpcgw.adapters.telemetry.observer import Telemetry
-from rpcgw.adapters.telemetry.sink import Sink
 from rpcgw.adapters.telemetry.slotfile import COUNTER, JOBS, SUFFIX, SlotFile, slot_name
 from rpcgw.adapters.telemetry.slots import Slots
 from rpcgw.adapters.telemetry.traffic import Counted
-from rpcgw.config.settings import Logging, Metrics, TracingSettings
+from rpcgw.config.settings import Metrics
 from rpcgw.daemon.compiled import Scrape, Slot
 from rpcgw.daemon.logs import Logs, open_logs
+from rpcgw.daemon.tracers import opened_tracer
 from rpcgw.exchange import Traffic
 from rpcgw.gateway.model import Gateway
 from rpcgw.kernel.ports import Tracer
@@ -83,24 +82,6 @@ def job_telemetry(gateway: Gateway, queue: str) -> Iterator[WorkerTelemetry]:
         yield replace(made, tracer=stack.enter_context(opened_tracer(gateway.settings.tracing)))
 
 
-def preload_tracing(settings: TracingSettings) -> None:
-    """Import what workers will trace with, where they will, so that they share it."""
-    if settings.enabled:
-        import_module("rpcgw.adapters.telemetry.tracing")
-
-
-@contextmanager
-def opened_tracer(settings: TracingSettings) -> Iterator[Tracer | None]:
-    """What traces calls in this process; None where nothing is traced, and then nothing of it is imported."""
-    if not settings.enabled:
-        yield None
-        return
-    from rpcgw.adapters.telemetry.tracing import tracing  # noqa: PLC0415 -- see above
-
-    with tracing(settings) as tracer:
-        yield tracer
-
-
 def _made(gateway: Gateway, logs: Logs, file: SlotFile, scrape: Scrape | None) -> WorkerTelemetry:
     slots = Slots(file)
     logs.count_lost(slots.number(families.LOG_DROPPED).add)
@@ -126,18 +107,6 @@ def _job_file(directory: str, queue: str) -> tuple[str, int]:
             pass  # no locks there: two workers may share a file, and numbers are lost
         return path, held
     raise AssertionError("numbers do not end")
-
-
-@contextmanager
-def command_telemetry(gateway: Gateway, logging: Logging | None = None) -> Iterator[Telemetry]:
-    """For a command: warnings and errors on stderr unless `logging` says otherwise, no metrics."""
-    log = Log(logging or replace(gateway.settings.logging, level="warning", format="console"), Sink())
-    log.install()
-    file = SlotFile("/dev/null")
-    try:
-        yield _observer(gateway, Slots(file), log)
-    finally:
-        file.close()
 
 
 def _scrape(directory: str, settings: Metrics) -> Scrape | None:

@@ -31,7 +31,8 @@ from rpcgw.daemon.revocations import REVOCATIONS, open_shared
 from rpcgw.daemon.runtime import HOST_CLOCK, Runtime, open_runtime
 from rpcgw.daemon.scraping import scrapers
 from rpcgw.daemon.switched import SWITCHES, SwitchFile, Switching
-from rpcgw.daemon.telemetry import WorkerTelemetry, metrics_directory, preload_tracing, worker_telemetry
+from rpcgw.daemon.telemetry import WorkerTelemetry, metrics_directory, worker_telemetry
+from rpcgw.daemon.tracers import preload_tracing
 from rpcgw.daemon.watched import watched_in_development, watched_in_production
 from rpcgw.endpoints import console, documents, mcp, plugin_pages, postman, protected_resource, rpc
 from rpcgw.endpoints.cancellations import Cancellations, Marks
@@ -45,7 +46,7 @@ from rpcgw.gateway.protection import laid_open
 from rpcgw.gateway.toolsets import toolsets
 from rpcgw.kernel.ports import News, Revocations
 
-__all__ = ["Generation", "compile_gateway", "compile_generation", "entrances"]
+__all__ = ["Generation", "compile_generation", "entrances"]
 
 
 def compile_generation(options: Options) -> Compiled | Sequence[Problem]:
