@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Final
 
@@ -26,7 +26,7 @@ class ActiveSessions:
         self._census = census
         self._groups = sorted(groups)
         self._clock = clock
-        self._text = b""
+        self._counts: Mapping[tuple[str, ...], float] = {}
         self._until = 0.0
 
     def beside(self, scrape: Scrape | None) -> Scrape | None:
@@ -35,19 +35,21 @@ class ActiveSessions:
             return None
         read = scrape.read
 
-        async def both() -> bytes:
-            active = await self._read()  # first: it counts what has expired
-            return await read() + active
+        async def both(*, openmetrics: bool) -> bytes:
+            counts = await self._read()  # first: it counts what has expired
+            active = b"" if counts is None else rendered(SESSIONS_ACTIVE, counts, openmetrics=openmetrics)
+            return await read(openmetrics=openmetrics) + active
 
         return replace(scrape, read=both)
 
-    async def _read(self) -> bytes:
+    async def _read(self) -> Mapping[tuple[str, ...], float] | None:
+        """How many there are by group; None where nobody can say."""
         if self._clock.monotonic() >= self._until:
             try:
                 async with asyncio.timeout(_PATIENCE):
                     counts = {group: await self._census.count(group) for group in self._groups}
             except (StoreError, TimeoutError):
-                return b""
-            self._text = rendered(SESSIONS_ACTIVE, {(group,): count for group, count in counts.items()})
+                return None
+            self._counts = {(group,): count for group, count in counts.items()}
             self._until = self._clock.monotonic() + _KEPT
-        return self._text
+        return self._counts

@@ -112,7 +112,12 @@ def _job_file(directory: str, queue: str) -> tuple[str, int]:
 def _scrape(directory: str, settings: Metrics) -> Scrape | None:
     if not directory:
         return None
-    return Scrape(Exposition(directory).read, settings.path)
+    expositions = {form: Exposition(directory, openmetrics=form) for form in (False, True)}
+
+    async def read(*, openmetrics: bool) -> bytes:
+        return await expositions[openmetrics].read()
+
+    return Scrape(read, settings.path)
 
 
 def _observer(gateway: Gateway, slots: Slots, log: Log, audit: Audit | None = None) -> Telemetry:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
+import socket
 import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -88,6 +89,27 @@ async def test_a_stop_in_its_order() -> None:
         assert (answer.json()["result"], b"connection: close" in answer.head) == ("done", True)
         assert await asyncio.to_thread(served.process.wait, 30) == 0
         assert served.logs("stopped")[0]["forced"] is False
+
+
+async def test_a_stop_without_a_word_in_the_file() -> None:
+    """`pre_stop` is 0: nobody is taken any more while work in flight still has its 20 seconds of grace."""
+    with daemon(plugins={"demo.py": PLUGIN}) as served:
+        call = await in_flight(served, "go")
+        served.kill(signal.SIGTERM)
+
+        def refused() -> bool:
+            try:
+                socket.create_connection((served.host, served.port), 5).close()
+            except ConnectionRefusedError:
+                return True
+            return False
+
+        await asyncio.to_thread(wait_until, refused, 15, served.stderr)
+        assert served.logs("stopping")[0]["grace"] == 20
+        assert not call.done()
+        (served.folder / "go").touch()
+        assert (await call).json()["result"] == "done"
+        assert await asyncio.to_thread(served.process.wait, 30) == 0
 
 
 async def test_idle_connections_outlive_a_reload() -> None:

@@ -6,6 +6,8 @@ import os
 import re
 import signal
 
+from prometheus_client.openmetrics.parser import text_string_to_metric_families
+
 from rpcgw.adapters.telemetry.families import FAMILIES
 from rpcgw.adapters.telemetry.slotfile import COUNTER
 from tests.support.daemon import Daemon, as_yaml, daemon, wait_until
@@ -37,6 +39,15 @@ def scraped(daemon: Client, series: str) -> float:
     text = daemon.get("/metrics").body.decode()
     found = re.search(rf"^{re.escape(series)} (\S+)$", text, re.MULTILINE)
     return float(found[1]) if found else 0.0
+
+
+def test_openmetrics_for_who_asks_for_it(example_daemon: Daemon) -> None:
+    """All of it, the sessions that live too, is one text that the strict reader of OpenMetrics takes."""
+    Stateless(example_daemon, "/mcp").send("tools/list")
+    answer = example_daemon.get("/metrics", {"Accept": "application/openmetrics-text;version=1.0.0,text/plain;q=0.5"})
+    assert answer.header("Content-Type") == "application/openmetrics-text; version=1.0.0; charset=utf-8"
+    names = {metric.name for metric in text_string_to_metric_families(answer.text)}  # type: ignore[no-untyped-call]
+    assert {"rpcgw_requests", "rpcgw_request_duration_seconds", "rpcgw_sessions_active", "rpcgw_build_info"} <= names
 
 
 def test_requests_by_endpoint_and_status(example_daemon: Daemon) -> None:

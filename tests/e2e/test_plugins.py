@@ -83,6 +83,18 @@ def test_a_quarantined_plugin_is_logged_with_its_traceback(served: Daemon) -> No
     assert 'plugins/broken.py", line 3' in line["exception"]
 
 
+def test_a_person_reads_its_traceback_line_by_line() -> None:
+    """`serve --dev` prints it as Python does, not as one line of JSON."""
+    with daemon(plugins={"broken.py": "def load():\n    return 1 / 0\n\n\nload()\n"}, arguments=["--dev"]) as served:
+        lines = served.stderr().splitlines()
+    begins = lines.index("Traceback (most recent call last):")
+    assert "plugin.quarantined" in lines[begins - 1]
+    assert lines[begins + 1].endswith('plugins/broken.py", line 5, in <module>')
+    assert lines[begins + 2] == "    load()"
+    assert lines[begins + 3].endswith('plugins/broken.py", line 2, in load')
+    assert "ZeroDivisionError: division by zero" in lines[begins + 4 :]
+
+
 def test_a_quarantined_plugin_leaves_the_daemon_ready(served: Daemon) -> None:
     """`/readyz?verbose` lists it, and stays 200."""
     answer = served.get("/readyz?verbose")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import cast
+from typing import Final, Protocol, cast
 
 import msgspec
 from aiohttp import web
@@ -26,14 +26,40 @@ class Part:
     required: bool = False
 
 
+class Read(Protocol):
+    """Makes a text of metrics."""
+
+    async def __call__(self, *, openmetrics: bool) -> bytes:
+        """The text in the format of OpenMetrics, without its end, or in Prometheus' older one."""
+
+
 @dataclass(frozen=True, slots=True)
 class Scrape:
     """Where and how metrics are read, and by whom: whoever is admitted, or anybody where that is None."""
 
-    read: Callable[[], Awaitable[bytes]]
+    read: Read
     path: str = "/metrics"
     admit: Callable[[Head], Verdict] | None = None
-    content_type: str = "text/plain; version=0.0.4; charset=utf-8"
+
+
+_OPEN_METRICS: Final = "application/openmetrics-text"
+_FORMATS: Final = {
+    True: ("application/openmetrics-text; version=1.0.0; charset=utf-8", b"# EOF\n"),
+    False: ("text/plain; version=0.0.4; charset=utf-8", b""),
+}
+"""The media type of each format, and what its text ends with."""
+_ANYTHING: Final = frozenset({"text/plain", "text/*", "*/*"})
+
+
+def wants_openmetrics(accept: str) -> bool:
+    """Whether `Accept` names OpenMetrics before anything that the older format is; scrapers name the best one first."""
+    for part in accept.lower().split(","):
+        kind, *parameters = (piece.strip() for piece in part.split(";"))
+        if kind == _OPEN_METRICS and not {"q=0", "q=0.0"}.intersection(parameters):
+            return True
+        if kind in _ANYTHING:
+            return False
+    return False
 
 
 Parts = Callable[[], Awaitable[Sequence[Part]]]
@@ -67,8 +93,12 @@ def add_health(app: web.Application, parts: Parts, state: State, scrape: Scrape 
 
 def _add_metrics(app: web.Application, state: State, scrape: Scrape) -> None:
     async def metrics(request: web.Request) -> web.StreamResponse:
-        refused = await _refused(scrape, request)
-        return state.respond(refused or Reply(200, await scrape.read(), (("Content-Type", scrape.content_type),)))
+        if (refused := await _refused(scrape, request)) is not None:
+            return state.respond(refused)
+        openmetrics = wants_openmetrics(",".join(request.headers.getall("Accept", [])))
+        media_type, end = _FORMATS[openmetrics]
+        text = await scrape.read(openmetrics=openmetrics)
+        return state.respond(Reply(200, text + end, (("Content-Type", media_type), ("Vary", "Accept"))))
 
     app.router.add_get(scrape.path, attended(metrics))
 

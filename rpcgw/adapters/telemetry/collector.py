@@ -21,6 +21,7 @@ from prometheus_client.core import (
     HistogramMetricFamily,
     Metric,
 )
+from prometheus_client.openmetrics import exposition as openmetrics_text
 from prometheus_client.registry import Collector
 
 from rpcgw.adapters.telemetry.families import FAMILIES, Family
@@ -29,6 +30,7 @@ from rpcgw.adapters.telemetry.slotfile import COUNTER, HISTOGRAM, LEVEL, records
 
 _SLICE = 0.001
 _CHUNK_LINES = 200
+_END = "# EOF\n"
 
 Totals = dict[bytes, list[float]]
 _Kind = type[CounterMetricFamily | GaugeMetricFamily | HistogramMetricFamily]
@@ -66,10 +68,11 @@ def registry(directory: str) -> CollectorRegistry:
 
 
 class Exposition:
-    """The text of a scrape. `text()` may be asked for by any number of scrapers at the same time."""
+    """The text of a scrape in one format. `text()` may be asked for by any number of scrapers at the same time."""
 
-    def __init__(self, directory: str) -> None:
+    def __init__(self, directory: str, *, openmetrics: bool = False) -> None:
         self._directory = directory
+        self._openmetrics = openmetrics
         self._prefixes: dict[bytes, list[str]] = {}
 
     async def read(self) -> bytes:
@@ -84,7 +87,7 @@ class Exposition:
             for _ in _sum(totals, content):
                 await pause.now_and_then()
         for family, names in _by_family(totals):
-            lines = [_heading(family)]
+            lines = [_written(_metric(family), openmetrics=self._openmetrics)]
             for name in names:
                 await pause.now_and_then()
                 numbers = _cumulative(totals[name]) if family.kind == HISTOGRAM else totals[name]
@@ -101,18 +104,18 @@ class Exposition:
         if known is None:
             metric = _metric(family)
             _sample(metric, family, name, [0.0] * family.cells)
-            text = generate_latest(_Single(metric)).decode()
+            text = _written(metric, openmetrics=self._openmetrics)
             lines = [line for line in text.split("\n") if line and not line.startswith("#")]
             known = self._prefixes[name] = [line.rpartition(" ")[0] + " " for line in lines]
         return known
 
 
-def rendered(family: Family, values: Mapping[tuple[str, ...], float]) -> bytes:
+def rendered(family: Family, values: Mapping[tuple[str, ...], float], *, openmetrics: bool) -> bytes:
     """The text of a metric that is no sum of slots: its values, by their labels."""
     metric = _metric(family)
     for labels, value in sorted(values.items()):
         metric.add_sample(family.name, dict(zip(family.labels, labels, strict=True)), value)
-    return generate_latest(_Single(metric))
+    return _written(metric, openmetrics=openmetrics).encode()
 
 
 class _Single(Collector):
@@ -181,8 +184,12 @@ def _cumulative(numbers: list[float]) -> list[float]:
     return [*counts, counts[-1], numbers[-1]]
 
 
-def _heading(family: Family) -> str:
-    return generate_latest(_Single(_metric(family))).decode()
+def _written(metric: Metric, *, openmetrics: bool) -> str:
+    """A metric as the library writes it, without the end of a whole text."""
+    if openmetrics:
+        text: bytes = openmetrics_text.generate_latest(_Single(metric))  # type: ignore[no-untyped-call]
+        return text.decode().removesuffix(_END)
+    return generate_latest(_Single(metric)).decode()
 
 
 def _line(prefix: str, value: float) -> str:

@@ -61,6 +61,27 @@ async def test_a_head_that_comes_drop_by_drop(serve: Serve, make_entrance: Make)
     assert late(served) == 1
 
 
+async def test_an_idle_connection_is_kept_for_75_seconds(
+    serve: Serve, make_entrance: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By default, from its last answer on; a call in between begins them anew. The loop's clock is moved on."""
+    loop, passed = asyncio.get_running_loop(), 0.0
+    clock = loop.time
+    monkeypatch.setattr(loop, "time", lambda: clock() + passed)
+    served = await serve(make_entrance())
+    rested, used = await served.connect(), await served.connect()
+    for client in (rested, used):
+        assert (await client.ask(body=b"{}")).status == 200
+    passed += 70
+    assert (await used.ask(body=b"{}")).status == 200, "after 70 s"
+    assert not rested.reader.at_eof()
+    passed += 6
+    assert await rested.ended(), "after 76 s"
+    assert (await used.ask(body=b"{}")).status == 200, "6 s after its last call"
+    passed += 76
+    assert await used.ended()
+
+
 async def test_an_idle_connection_and_a_long_call_are_left_alone(serve: Serve, make_entrance: Make) -> None:
     """The limit is for heads: a call takes as long as it takes, and a connection that was used may rest."""
     go = asyncio.Event()

@@ -23,6 +23,9 @@ READINESS = [
     pytest.param([WELL], True, 503, "leaving", id="the worker leaves"),
 ]
 
+OPEN = "application/openmetrics-text; version=1.0.0; charset=utf-8"
+PLAIN = "text/plain; version=0.0.4; charset=utf-8"
+
 
 @pytest.mark.parametrize(("parts", "leaving", "status", "text"), READINESS)
 def test_readiness(parts: list[Part], leaving: bool, status: int, text: str) -> None:
@@ -54,11 +57,7 @@ async def test_lame_is_not_ready_and_alive(serve: Callable[..., Any]) -> None:
 
 async def test_metrics_are_read_where_they_are_wanted(serve: Callable[..., Any]) -> None:
     """At the configured path, as Prometheus text; nowhere where they are off."""
-
-    async def read() -> bytes:
-        return b"up 1\n"
-
-    answer = await (await serve(scrape=Scrape(read, path="/internal/metrics"))).ask("GET", "/internal/metrics")
+    answer = await (await serve(scrape=Scrape(read_one, path="/internal/metrics"))).ask("GET", "/internal/metrics")
     assert (answer.status, answer.body, answer.header("Content-Type")) == (
         200,
         b"up 1\n",
@@ -67,8 +66,36 @@ async def test_metrics_are_read_where_they_are_wanted(serve: Callable[..., Any])
     assert (await (await serve()).ask("GET", "/metrics")).status == 404
 
 
-async def read_one() -> bytes:
-    return b"up 1\n"
+@pytest.mark.parametrize(
+    ("accept", "openmetrics"),
+    [
+        pytest.param("", False, id="nothing is asked for"),
+        pytest.param("*/*", False, id="anything: curl"),
+        pytest.param("text/html,text/plain;q=0.9,*/*;q=0.8", False, id="a browser"),
+        pytest.param("text/plain;version=0.0.4;q=0.5,*/*;q=0.1", False, id="Prometheus, when told to"),
+        pytest.param(
+            "application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.6,"
+            "application/openmetrics-text;version=0.0.1;q=0.5,text/plain;version=1.0.0;q=0.4,*/*;q=0.2",
+            True,
+            id="Prometheus",
+        ),
+        pytest.param("Application/OpenMetrics-Text", True, id="in any case"),
+        pytest.param("text/plain, application/openmetrics-text", False, id="the older one first"),
+        pytest.param("application/openmetrics-text;q=0, */*", False, id="anything else"),
+        pytest.param("application/openmetrics-text; version=x", True, id="a version that is none"),
+    ],
+)
+async def test_metrics_in_the_format_that_is_asked_for(
+    serve: Callable[..., Any], accept: str, openmetrics: bool
+) -> None:
+    """OpenMetrics for who names it first, with its end; what is kept of the answer depends on that."""
+    answer = await (await serve(scrape=Scrape(read_one))).ask("GET", "/metrics", Accept=accept)
+    text, kind = (b"open 1\n# EOF\n", OPEN) if openmetrics else (b"up 1\n", PLAIN)
+    assert (answer.body, answer.header("Content-Type"), answer.header("Vary")) == (text, kind, "Accept")
+
+
+async def read_one(*, openmetrics: bool) -> bytes:
+    return b"open 1\n" if openmetrics else b"up 1\n"
 
 
 def by_token(head: Head) -> Verdict:

@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 from prometheus_client import generate_latest
 from prometheus_client.core import Metric
+from prometheus_client.openmetrics.exposition import generate_latest as openmetrics_text
+from prometheus_client.openmetrics.parser import text_string_to_metric_families as openmetrics_families
 from prometheus_client.parser import text_string_to_metric_families
 
 from rpcgw.adapters.telemetry import families
@@ -104,6 +106,30 @@ async def test_the_text_says_what_prometheus_client_would(daemon: Daemon) -> Non
             line for line in theirs.splitlines() if line.startswith(b"#")
         ]
         slots.number(families.IN_FLIGHT).add(0.5)
+
+
+async def test_openmetrics_is_what_the_library_reads(daemon: Daemon) -> None:
+    """The text has the library's own headings, and its strict reader finds the numbers of the older format in it."""
+    slots = daemon.worker(1, 0)
+    for method in ("Catalog.search", NASTY):
+        work(slots, 20, method)
+    for family in families.FAMILIES.values():
+        labels = [f"{NASTY}{label}" for label in family.labels]
+        if family.bounds:
+            slots.histogram(family, *labels).observe(3)
+        else:
+            slots.number(family, *labels).add(3)
+    ours = await Exposition(str(daemon.directory), openmetrics=True).read() + b"# EOF\n"
+    theirs = openmetrics_text(registry(str(daemon.directory)))  # type: ignore[no-untyped-call]
+    assert [line for line in ours.splitlines() if line.startswith(b"#")] == [
+        line for line in theirs.splitlines() if line.startswith(b"#")
+    ]
+    read = {
+        (sample.name, frozenset(sample.labels.items())): sample.value
+        for metric in openmetrics_families(ours.decode())  # type: ignore[no-untyped-call]
+        for sample in metric.samples
+    }
+    assert read == parsed(await Exposition(str(daemon.directory)).read())
 
 
 async def test_nothing_counted_is_an_empty_text(tmp_path: Path) -> None:
