@@ -1,8 +1,16 @@
-"""The container and the Kubernetes manifests, as far as they can be held to their word without an engine."""
+"""The container and the Kubernetes manifests, as far as they can be held to their word without an engine or a cluster.
+
+`make image-test` builds and runs the image.
+"""
 
 from __future__ import annotations
 
+import copy
+import json
+import os
 import re
+import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +21,7 @@ import pytest
 import yaml
 
 from rpcgw.config.loading import load
+from tests.support.cluster import cluster
 from tests.support.daemon import ROOT, daemon
 
 FOLDER = ROOT / "deploy" / "kubernetes"
@@ -213,3 +222,50 @@ def test_the_service_monitor_scrapes_what_is_served(tmp_path: Path) -> None:
     assert credentials["name"] == MANIFESTS["secret.yaml"]["metadata"]["name"]
     assert credentials["key"] in MANIFESTS["secret.yaml"]["stringData"]
     assert monitor["metadata"]["labels"][monitor["spec"]["jobLabel"]] == "rpcgw"
+
+
+# -- kubectl
+
+OLDEST_KUBECTL = (1, 22)
+"""The first that knows `labels` in a kustomization, as the page says."""
+
+
+def kubectl(*arguments: str, home: Path) -> str:
+    """Run kubectl, which ends well, with a home of its own; what it prints."""
+    environment = {"HOME": str(home), "PATH": os.environ["PATH"], "KUBECONFIG": os.devnull}
+    command = ["kubectl", *arguments]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture
+def applied(tmp_path: Path) -> list[str]:
+    """The words after kubectl in the page's command."""
+    if shutil.which("kubectl") is None:
+        pytest.skip("kubectl is missing. Install it: https://kubernetes.io/docs/tasks/tools/")
+    version = json.loads(kubectl("version", "--client", "--output=json", home=tmp_path))["clientVersion"]
+    found = (int(version["major"]), int(version["minor"].rstrip("+")))
+    if found < OLDEST_KUBECTL:
+        pytest.skip(
+            f"kubectl {found[0]}.{found[1]} is older than the page asks for: https://kubernetes.io/docs/tasks/tools/"
+        )
+    page = (ROOT / "docs/howto/containers.md").read_text("utf-8")
+    [line] = re.findall(r"^kubectl (.*)$", page, re.MULTILINE)
+    return shlex.split(line)
+
+
+def test_kubectl_applies_what_the_page_says(applied: list[str], tmp_path: Path) -> None:
+    """Every object is made, the namespace first; once more nothing changes. A stand-in for a cluster answers."""
+    kinds = [manifest["kind"] for name, manifest in MANIFESTS.items() if name != "kustomization.yaml"]
+    with cluster() as there:
+        # The cluster holds them to its schemas; kubectl would ask it for them first.
+        command = [*applied, "--server", there.url, "--validate=false"]
+        said = kubectl(*command, home=tmp_path).splitlines()
+        made = copy.deepcopy(there.objects)
+        assert [line.rpartition(" ")[2] for line in said] == ["created"] * len(kinds)
+        assert sorted(sent["kind"] for sent in made.values()) == sorted(kinds)
+        assert next(iter(made)) == "/api/v1/namespaces/rpcgw"
+        assert {sent["metadata"]["labels"]["app.kubernetes.io/part-of"] for sent in made.values()} == {"rpcgw"}
+        kubectl(*command, home=tmp_path)
+        assert there.objects == made
