@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Coroutine, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Any
 from urllib.parse import parse_qs
 
 import msgspec
@@ -17,7 +18,7 @@ from rpcgw.api.errors import RpcError, ScopeMissing
 from rpcgw.endpoints import batches
 from rpcgw.endpoints.deferred import Deferral
 from rpcgw.endpoints.entity import entity
-from rpcgw.endpoints.executing import Executor
+from rpcgw.endpoints.executing import Beginner
 from rpcgw.endpoints.spans import under_a_span
 from rpcgw.exchange import Entrance, Head, HeaderFields, Headers, Inbound, Reply
 from rpcgw.kernel.call import Call, Done, Failed, Outcome
@@ -25,7 +26,7 @@ from rpcgw.kernel.ports import Clock, Ids, Observer, Tracer
 from rpcgw.kernel.switches import EVERYTHING, Offered
 from rpcgw.protocol.jsonrpc import UNKNOWN_VERSION, Endpoint, answers, references, spans
 from rpcgw.protocol.jsonrpc.answers import After
-from rpcgw.protocol.jsonrpc.envelope import Batch, Fault, Request, read
+from rpcgw.protocol.jsonrpc.envelope import Batch, Fault, Id, Request, read
 from rpcgw.protocol.jsonrpc.jobs import Job, tracing
 from rpcgw.protocol.jsonrpc.special import LONGEST_RAY_ID, callback_refused
 from rpcgw.protocol.trace import context
@@ -43,7 +44,7 @@ class Services:
     `deferral` takes calls with a callback; None where there are none. `switches` say which methods are off.
     """
 
-    executor: Executor
+    executor: Beginner
     ids: Ids
     clock: Clock
     observer: Observer
@@ -67,17 +68,23 @@ class Visit(msgspec.Struct, frozen=True):
 
 async def answer(endpoint: Endpoint, services: Services, principal: Principal, inbound: Inbound) -> Reply:
     """Answer one request that was let in."""
-    locale = endpoint.negotiate(inbound.head.headers.get("accept-language"))
-    if inbound.head.method != "POST":
-        return _document(endpoint, locale, inbound.head, principal.scopes, services.switches.off(endpoint.group))
+    made = begin(endpoint, services, principal, inbound)
+    return made if isinstance(made, Reply) else await made
+
+
+def begin(
+    endpoint: Endpoint, services: Services, principal: Principal, inbound: Inbound
+) -> Reply | Coroutine[Any, Any, Reply]:
+    """The same in the current task: at once where nothing has to be waited for, else the rest of it."""
+    head = inbound.head
+    locale = endpoint.negotiate(head.headers.get("accept-language"))
+    if head.method != "POST":
+        return _document(endpoint, locale, head, principal.scopes, services.switches.off(endpoint.group))
     message = read(inbound.body, endpoint.limits.max_batch)
-    headers = inbound.head.headers
-    visit = Visit(endpoint, services, principal, locale, headers, context(headers), inbound.head.peer)
+    visit = Visit(endpoint, services, principal, locale, head.headers, context(head.headers), head.peer)
     if isinstance(message, Request):
-        return await _single(visit, message)
-    if isinstance(message, Batch):
-        return await _batch(visit, message)
-    return _fault(visit, message)
+        return _single(visit, message)
+    return _batch(visit, message) if isinstance(message, Batch) else _fault(visit, message)
 
 
 def entrances(endpoint: Endpoint, policy: Policy, services: Services) -> tuple[Entrance, ...]:
@@ -108,15 +115,25 @@ def _fault(visit: Visit, fault: Fault) -> Reply:
     return answers.fault_reply(fault, visit.endpoint.names, visit.endpoint.texts_in(visit.locale))
 
 
-async def _single(visit: Visit, request: Request) -> Reply:
+def _single(visit: Visit, request: Request) -> Reply | Coroutine[Any, Any, Reply]:
     call = _call(visit, request, request.special.timeout)
     if request.id is None:
         return answers.accepted(partial(_notify, visit, request, call))
-    outcome = await _outcome(visit, request, call)
+    if visit.services.tracer is not None or request.special.callback is not None:
+        return _waited(visit, request.id, _outcome(visit, request, call))
+    outcome = visit.services.executor.begin(call)
+    if isinstance(outcome, Done):
+        return answers.answer_to(request.id, outcome)
+    return _waited(visit, request.id, outcome)
+
+
+async def _waited(visit: Visit, identifier: Id, work: Awaitable[Outcome]) -> Reply:
+    """The answer to a single call that is not over yet."""
+    outcome = await work
     challenge: HeaderFields = ()
     if isinstance(outcome, Failed) and isinstance(outcome.error, ScopeMissing):
         challenge = insufficient_scope(visit.endpoint.metadata_url, outcome.error.scopes)
-    return answers.answer_to(request.id, outcome, challenge)
+    return answers.answer_to(identifier, outcome, challenge)
 
 
 async def _batch(visit: Visit, batch: Batch) -> Reply:
@@ -284,6 +301,7 @@ def _entrance(endpoint: Endpoint, policy: Policy, services: Services, pattern: s
         too_large=partial(refuse, too_large(limit, _LIMIT_SETTING)),
         refuse=refuse,
         answer=partial(answer, endpoint, services),
+        quick=partial(begin, endpoint, services),
         origins=endpoint.origins,
         expose=_EXPOSED,
     )

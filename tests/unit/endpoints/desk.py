@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -33,6 +33,9 @@ class Desk:
     """Receivers and queues refuse."""
     gate: asyncio.Event = field(default_factory=asyncio.Event)
     running: int = 0
+
+    def begin(self, call: Call) -> Coroutine[Any, Any, Outcome]:
+        return self.execute(call)
 
     async def execute(self, call: Call) -> Outcome:
         """`gate` waits, `fail` fails, everything else answers its params."""

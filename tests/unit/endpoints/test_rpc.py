@@ -3,7 +3,7 @@
 import asyncio
 import hashlib
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import replace
 from typing import Any
 
@@ -58,6 +58,9 @@ class World:
             return render(MethodNotFound(), exposed=False)
         self.story.append(f"run {call.params}")
         return Done(json.dumps(call.params).encode(), after=self._after(call))
+
+    def begin(self, call: Call) -> Coroutine[Any, Any, Outcome]:
+        return self.execute(call)
 
     def _after(self, call: Call) -> Callable[[], Awaitable[None]]:
         async def after() -> None:
