@@ -191,7 +191,10 @@ class Serving:
         if isinstance(verdict, Reply):
             return await self.write(exchange, verdict)
         inbound = self._inbound(exchange, await exchange.read(self.entrance.max_body_bytes))
-        return await self._answered_by(exchange, self.entrance.answer(verdict, inbound))
+        made = None if self.entrance.quick is None else self.entrance.quick(verdict, inbound)
+        if isinstance(made, Reply):
+            return await self.write(exchange, made)
+        return await self._answered_by(exchange, made or self.entrance.answer(verdict, inbound))
 
     async def _answered_by(self, exchange: Exchange[Sent], work: Awaitable[Reply]) -> Sent:
         reply = await work

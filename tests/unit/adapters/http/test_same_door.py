@@ -1,6 +1,7 @@
 """The fast front is the same door: to every request of the tables it says, byte for byte, what aiohttp's door says.
 
-Clock and ids are pinned, so that the `Date` alone may differ. Each row says whose it is, and the front's own counter
+The front's side takes the short ways of endpoints (`Entrance.quick`), the other one the long ways, so that these are
+held to each other too. Clock and ids are pinned, so that the `Date` alone may differ. Each row says whose it is, and the front's own counter
 shows that it answered each of its rows and none of the others.
 """
 
