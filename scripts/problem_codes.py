@@ -31,6 +31,7 @@ PLUGINS = {
     "doc-param": "A docstring describes a parameter that does not exist (warning).",
     "doc-raises": "A docstring says that a method raises something that is no exception known there (warning).",
     "duplicate": "Two procedures define the same method, version and group.",
+    "empty-group": "A route serves a group that has no methods (warning).",
     "enum-or-text": "A text could be an enum's value or any text, and is always taken for a text (warning).",
     "forward-ref": "An annotation names something that is not defined where the method is.",
     "input-schema": "An `input_schema` of @rpc.tool is not valid, or does not fit the method.",

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import click
 
 from rpcgw import __version__
-from rpcgw.api.errors import TokenNotSent
+from rpcgw.api.errors import InvalidRequest, MethodNotFound, TokenNotSent
 from rpcgw.cli.arguments import NotAnArgumentError, arguments
 from rpcgw.cli.options import UnknownNameError
 from rpcgw.cli.progress import Progress
@@ -23,6 +23,12 @@ from rpcgw.protocol.mcp.mirrors import mirrors_of
 
 CLIENT = {"name": "rpcgw", "version": __version__}
 TIMEOUT = 60.0
+
+_HINTS = {
+    TokenNotSent.code: "; --token-env names the variable that holds one",
+    MethodNotFound.code: "; it may be an endpoint of JSON-RPC: rpcgw call",
+}
+"""What to do about errors of JSON-RPC, by their codes."""
 
 _SCHEMES = {"http": http.client.HTTPConnection, "https": http.client.HTTPSConnection}
 
@@ -88,8 +94,22 @@ def at_version(url: str, version: str) -> str:
 
 
 def call_method(remote: Remote, method: str, words: tuple[str, ...], params: Any) -> Any:
-    """The answer of `/rpc` to one call: a JSON-RPC message. Words are read as the OpenRPC document says."""
-    return _spoken(remote, next(remote.messages(method_request(remote, method, words, params))))
+    """The answer of `/rpc` to one call: a JSON-RPC message. Words are read as the OpenRPC document says.
+
+    Raises:
+        click.ClickException: Nobody answers, or not as JSON-RPC; where it is an MCP endpoint that is said.
+    """
+    message = _spoken(remote, next(remote.messages(method_request(remote, method, words, params))))
+    if message.get("error", {}).get("code") == InvalidRequest.code and _is_mcp(remote):
+        text = f"{remote.url} is an MCP endpoint: rpcgw tools call {method} --url {remote.url}"
+        raise click.ClickException(text)
+    return message
+
+
+def _is_mcp(remote: Remote) -> bool:
+    """Whether an address answers as MCP does."""
+    found = next(remote.messages(*asking.request("server/discover", {}, CLIENT)))
+    return isinstance(found, dict) and "supportedVersions" in found.get("result", {})
 
 
 def method_request(remote: Remote, method: str, words: tuple[str, ...], params: Any) -> dict[str, Any]:
@@ -162,8 +182,7 @@ def _spoken(remote: Remote, message: Any) -> dict[str, Any]:
 
 def _refusal(error: Mapping[str, Any]) -> str:
     """An error of JSON-RPC in words, with what to do where it is a token that is missing."""
-    hint = "; --token-env names the variable that holds one" if error["code"] == TokenNotSent.code else ""
-    return f"{error['message']} ({error['code']}){hint}"
+    return f"{error['message']} ({error['code']}){_HINTS.get(error['code'], '')}"
 
 
 def _rpc_schema(remote: Remote, method: str) -> dict[str, Any]:

@@ -1,5 +1,7 @@
 """Messages between supervisor, template and workers: one JSON object a packet, with file descriptors beside it.
 
+A packet has bounds that the system sets, a message has none: a large one lies in a file of memory, which comes along.
+
 An end of the channel is a socket of the kind SOCK_SEQPACKET: packets keep their bounds and the end of the other side is
 seen at once. Standard library only.
 """
@@ -7,15 +9,19 @@ seen at once. Standard library only.
 from __future__ import annotations
 
 import json
+import os
 import socket
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, BinaryIO
 
-LARGEST = 1 << 18
+LARGEST = 1 << 16
 """Bytes of the largest packet."""
 MOST_DESCRIPTORS = 200
+
+_BESIDE = b"@"
+"""The packet of a message that lies in the first descriptor."""
 
 Message = dict[str, Any]
 
@@ -47,8 +53,13 @@ class Channel:
 
     def send(self, message: Message, descriptors: Sequence[int] = ()) -> None:
         """Send one packet."""
+        raw = json.dumps(message).encode()
         with suppress(OSError):
-            socket.send_fds(self._socket, [json.dumps(message).encode()], descriptors)
+            if len(raw) <= LARGEST:
+                socket.send_fds(self._socket, [raw], descriptors)
+                return
+            with _file_of(raw) as beside:
+                socket.send_fds(self._socket, [_BESIDE], [beside.fileno(), *descriptors])
 
     def receive(self) -> Packet | None:
         """The next packet; None when the other side is gone.
@@ -62,8 +73,20 @@ class Channel:
             raise
         except OSError:
             return None
+        if raw == _BESIDE:
+            beside, *descriptors = descriptors
+            with os.fdopen(beside, "rb") as file:
+                raw = file.read()
         return Packet(json.loads(raw), descriptors) if raw else None
 
     def close(self) -> None:
         """End it: the other side sees that."""
         self._socket.close()
+
+
+def _file_of(content: bytes) -> BinaryIO:
+    """A file of memory that whoever is given it reads from its beginning."""
+    file = os.fdopen(os.memfd_create("rpcgw"), "w+b")
+    file.write(content)
+    file.seek(0)
+    return file

@@ -21,4 +21,24 @@ def check_problems(gateway: Gateway) -> list[Problem]:
     groups = [route.group for route in gateway.settings.routes]
     texts = catalogue_problems(gateway.catalogues, gateway.table, gateway.wording.texts, groups)
     messages = message_problems(gateway.catalogues)
-    return sorted([*gateway.warnings, *quarantined, *unpublishable, *texts, *messages, *client_problems(gateway)])
+    empty = _empty_groups(gateway)
+    return sorted(
+        [*gateway.warnings, *quarantined, *unpublishable, *texts, *messages, *empty, *client_problems(gateway)]
+    )
+
+
+def _empty_groups(gateway: Gateway) -> list[Problem]:
+    """Routes that have nothing to serve: a group's name is mistyped there or in a plugin, or its plugin is missing."""
+    groups = gateway.table.groups
+    hint = f"name it as procedures do, with groups=[...]; there are methods in {', '.join(groups)}"
+    return [
+        Problem(
+            route.place,
+            "empty-group",
+            f'the route "{route.key}" serves the group {route.group!r}, which has no methods.',
+            hint,
+            "warning",
+        )
+        for route in gateway.settings.routes
+        if route.group not in groups
+    ]

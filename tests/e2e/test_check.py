@@ -70,6 +70,17 @@ def test_for_github(wrong: Path) -> None:
     assert first.startswith("::error file=gateway.yaml,line=2,col=5,title=unknown-option::Unrecognized option")
 
 
+def test_a_route_with_nothing_to_serve() -> None:
+    """A group whose name nobody's procedures have is a warning at its route, which --strict fails."""
+    routes = "rpc: {resource: rpc, prefix: /rpc}\nmcp: {resource: mcp, prefix: /mcp, defaults: {api_group: mpc}}\n"
+    with folder(routes=routes) as place:
+        done = cli("check", cwd=place)
+        strict = cli("check", "--strict", cwd=place)
+    assert (done.returncode, strict.returncode) == (0, 1)
+    assert done.stderr.startswith("routes.yaml:2:1: warning[empty-group] the route \"mcp\" serves the group 'mpc'")
+    assert "there are methods in general" in done.stderr
+
+
 def test_a_start_says_the_same() -> None:
     """A daemon that cannot start prints the same lines and ends with 78."""
     refused = refusal(config=WRONG)

@@ -154,6 +154,11 @@ MISTAKES = [
         ["call", "ping", "--url", "http://me:secret@host/rpc"], 2, "without a user", id="a user in the address"
     ),
     pytest.param(["call", "ping", "--url", "{url}/livez"], 1, "no endpoint", id="an address that is no endpoint"),
+    pytest.param(
+        ["call", "Demo.echo", "text=a", "--url", "{url}/mcp"], 1, "rpcgw tools call Demo.echo --url", id="call at MCP"
+    ),
+    pytest.param(["call", "Demo.echo", "--url", "{url}/mcp"], 1, "is an MCP endpoint", id="call at MCP, no words"),
+    pytest.param(["tools", "call", "Demo.echo", "--url", "{url}/rpc"], 1, "rpcgw call", id="a tool at JSON-RPC"),
     pytest.param(["tools", "call", "Demo.none", "--url", "{url}/mcp"], 2, "Demo.echo", id="a tool that is not there"),
     pytest.param(
         ["tools", "call", "Demo.echo", "text=a", "--url", "{url}/closed/mcp"], 1, "(-32401); --token-env", id="no token"

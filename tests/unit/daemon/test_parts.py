@@ -56,16 +56,25 @@ def test_a_channel_carries_messages_and_descriptors() -> None:
     ours.close()
 
 
-def test_a_channel_carries_many_problems() -> None:
-    """A packet of a hundred kilobytes is one packet."""
+@pytest.mark.parametrize("size", [0, 65_000, 65_536, 100_000, 1 << 18, 20_000_000])
+def test_a_channel_carries_messages_of_any_size(size: int) -> None:
+    """They come whole and in their order, with their descriptors, and leave no file open."""
     ours, theirs = Channel.pair()
     other = Channel(theirs)
-    other.send({"text": "x" * 100_000})
-    packet = ours.receive()
-    assert packet is not None
-    assert len(packet.message["text"]) == 100_000
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    with Path(os.devnull).open("rb") as null:
+        other.send({"text": "x" * size}, [null.fileno()])
+        other.send({"text": "next"})
+    first, second = ours.receive(), ours.receive()
+    assert first is not None
+    assert second is not None
+    assert (len(first.message["text"]), second.message, list(second.descriptors)) == (size, {"text": "next"}, [])
+    [descriptor] = first.descriptors
+    assert os.fstat(descriptor).st_rdev == Path(os.devnull).stat().st_rdev
+    os.close(descriptor)
     other.close()
     ours.close()
+    assert len(list(Path("/proc/self/fd").iterdir())) <= before
 
 
 FORMATS = [
