@@ -116,6 +116,13 @@ class Demo:
         note("held", key=key)
         return os.getpid()
 
+    @rpc.lock(by="key", ttl=20)
+    async def brief(self, key: str) -> int:
+        note("hold", key=key)
+        await until(f"go-{key}")
+        note("held", key=key)
+        return os.getpid()
+
     @rpc.lock(by="key", ttl=2, wait=30)
     async def queue(self, key: str) -> int:
         note("in", key=key)
@@ -244,7 +251,7 @@ def kernel_daemon(notes: Notes, workers: int = 1, pool: str = "default", **confi
     """Serve the plugin; `pool` is where results and locks are kept, `config` stands in gateway.yaml beside it."""
     kernel = {"security": {"protected_api": False}, "cache": {"pool": pool}}
     with daemon(
-        config={"ufo_json_rpc": kernel, **config},
+        config={"ufo_json_rpc": kernel, "methods": {"Demo.brief": {"deadline": 1}}, **config},
         plugins={"kernel_demo.py": SOURCE},
         env={"NOTES": str(notes.path)},
         arguments=["--workers", str(workers)],

@@ -23,7 +23,8 @@ from tests.support.certificates import FIRST, Certificate
 from tests.support.redis import free_port
 
 PATIENCE = 60.0
-QUIET = ("--save", "", "--appendonly", "no", "--bind", "127.0.0.1")
+QUIET = ("--save", "", "--appendonly", "no", "--bind", "127.0.0.1", "--repl-diskless-sync-delay", "0")
+"""Nothing is kept, nobody else connects, and the one replica is not made to wait for others to come."""
 MASTER = "mymaster"
 SOON, LATE = 1.0, 60.0
 """Seconds after which Sentinels and nodes of a Cluster take one for lost: late, a busy machine makes no failover."""
