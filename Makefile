@@ -40,6 +40,7 @@ setup: ## fetch everything that the daemon and its tests need, into .venv and .c
 	@$(MAKE) -s -j2 $(VENV_OK) $(CLIENTS_OK) $(NODE_OK) $(WHEELS_OK) $(PIPX_OK)
 	@$(SETUP) redis
 	@$(SETUP) postgres
+	@$(SETUP) curl
 	@$(SETUP) chromium
 	@$(SETUP) nspawn
 

@@ -7,6 +7,7 @@
     setup.py wheels DIRECTORY LOCK ...           the wheels of locks, for an installation without a network
     setup.py redis                               a redis-server on the PATH
     setup.py postgres                            a PostgreSQL
+    setup.py curl                                curl on the PATH
     setup.py chromium                            a Chromium on the PATH
     setup.py nspawn                              systemd-nspawn, where one may install it
     setup.py image DIRECTORY LOCK                what the image is tested with: podman, a base of Debian, LOCK's wheels
@@ -174,6 +175,12 @@ def find_redis() -> None:
         install_from_debian("redis-server", "redis-server, which the tests start,")
 
 
+def find_curl() -> None:
+    """See that there is curl, whose lines in the documents are run."""
+    if shutil.which("curl") is None:
+        install_from_debian("curl", "curl, by which the documents' requests are sent,")
+
+
 def find_chromium() -> None:
     """See that there is a browser for the tests of pages."""
     if not any(shutil.which(name) for name in ("chromium", "chromium-browser", "google-chrome")):
@@ -225,6 +232,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "node": find_node,
     "npm": install_npm,
     "redis": find_redis,
+    "curl": find_curl,
     "chromium": find_chromium,
     "nspawn": find_nspawn,
     "image": prepare_image,

@@ -1,7 +1,8 @@
 """The code blocks of the documents: a page is one project, whose files are written and whose commands are run in order.
 
 A YAML or Python block that begins with `# path` is that file. `rpcgw` commands that need no daemon are run; of the others
-the command and its options must exist.
+the command and its options must exist. test_live.py runs those that need one, and curl's and claude's; kubectl's are run by
+tests/workshop/test_packaging.py, podman's by `make image-test`, pipx's by tests/e2e/test_first_minutes.py.
 """
 
 from __future__ import annotations

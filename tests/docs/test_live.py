@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
@@ -16,13 +17,21 @@ from click.testing import CliRunner
 
 from rpcgw.cli.commands import cli
 from tests.docs.test_blocks import PAGES, alternatives, begin, blocks, check_line, named
+from tests.support.clients import NODE, NODE_FOLDER
 from tests.support.daemon import ROOT, RPCGW, Daemon, clean_environment, example, serving
 
 WRITTEN = "http://127.0.0.1:8080"
 """Where the documents say that a daemon is."""
-ELSEWHERE = re.compile(r"\bcurl\b|\brpcgw (serve|reload|sessions|cache)\b|--url\b|make serve|eval ")
-NOT_HERE = {"pipx", "make", "claude", "pytest", "python"}
-"""Programs whose lines are somebody else's to run: other tests install the wheel, and play the agent."""
+ELSEWHERE = re.compile(r"\bcurl\b|\bclaude mcp\b|\brpcgw (serve|reload|sessions|cache)\b|--url\b|make serve|eval ")
+NOT_HERE = {"pipx", "make", "pytest", "python"}
+"""Programs whose lines are somebody else's to run: other tests install the wheel, and run the tutorial's test."""
+CLAUDE = [str(NODE), str(NODE_FOLDER / "node_modules/@anthropic-ai/claude-code/cli.js")]
+OFFLINE = {
+    **dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"), "http://127.0.0.1:9"),
+    **dict.fromkeys(("NO_PROXY", "no_proxy"), "127.0.0.1,localhost"),
+    **dict.fromkeys(("DISABLE_AUTOUPDATER", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC"), "1"),
+}
+"""No program asks anybody who is not on this machine."""
 
 LIVE = [page for page in PAGES if any(ELSEWHERE.search(each.text) for each in blocks(page) if each.kind == "console")]
 
@@ -35,6 +44,8 @@ class Reader:
         self.environment: dict[str, str] = {}
         self.tokens: dict[str, str] = {}
         self.done: list[str] = []
+        self._home = place / ".home"
+        self._home.mkdir()
         self._stack = stack
         self._served: Daemon | None = None
 
@@ -52,6 +63,8 @@ class Reader:
             self.place /= words[1]
         elif words[0] == "curl":
             self._curl(words[1:])
+        elif words[0] == "claude":
+            self._claude(words[1:])
         elif words[0] == "eval":
             self._shell(line.partition("#")[0])
         elif words[0] == "rpcgw":
@@ -114,22 +127,26 @@ class Reader:
         return self._served
 
     def _curl(self, words: list[str]) -> None:
-        """A request as curl would send it, of the few options that the documents use."""
-        options = iter(words)
-        url, body, headers = "", "", {}
-        for word in options:
-            if word == "-H":
-                name, _, value = next(options).partition(": ")
-                headers[name] = value
-            elif word == "-d":
-                body = next(options)
-            elif word != "-s":
-                assert word.startswith(WRITTEN), word
-                url = word.removeprefix(WRITTEN)
-        answer = self.served.request("POST" if body else "GET", url, body or None, headers)
-        assert answer.status == 200, answer
-        assert "error" not in answer.json(), answer.text
-        assert '"isError":true' not in answer.text, answer.text
+        """A request by curl itself, which is answered without an error of any kind."""
+        said = self._other(["curl", "--fail-with-body", *(word.replace(WRITTEN, self.served.url) for word in words)])
+        assert "error" not in json.loads(said), said
+        assert '"isError":true' not in said, said
+
+    def _claude(self, words: list[str]) -> None:
+        """Claude Code with a home of its own: what was added it reaches, and says so."""
+        assert Path(CLAUDE[1]).exists(), f"{CLAUDE[1]} is not there: make setup"
+        self._other([*CLAUDE, *(word.replace(WRITTEN, self.served.url) for word in words)])
+        said = self._other([*CLAUDE, "mcp", "list"])
+        assert re.search(rf"^hello: {self.served.url}/mcp \(HTTP\) - ✓ Connected$", said, re.MULTILINE), said
+
+    def _other(self, command: list[str]) -> str:
+        """Run somebody else's program, which ends well and reaches nothing but this machine; what it prints."""
+        environment = {**clean_environment(self._home, self.environment), **OFFLINE}
+        done = subprocess.run(
+            command, cwd=self.place, env=environment, capture_output=True, text=True, timeout=60, check=False
+        )
+        assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
+        return done.stdout
 
     def _shell(self, line: str) -> None:
         path = f"{RPCGW.parent}:{os.environ['PATH']}"
@@ -179,8 +196,10 @@ def test_a_page_can_be_followed(page: Path, tmp_path: Path, redis_url: str) -> N
 
 
 def test_every_request_of_the_pages_is_sent() -> None:
-    """No page has a line with curl, or one for a daemon, that the pages followed here do not have."""
-    speaking = {page for page in PAGES for block in blocks(page) if re.search(r"curl|--url|rpcgw serve", block.text)}
+    """No page has a line with curl or claude, or one for a daemon, that the pages followed here do not have."""
+    speaking = {
+        page for page in PAGES for block in blocks(page) if re.search(r"curl|claude mcp|--url|rpcgw serve", block.text)
+    }
     assert speaking <= set(LIVE)
 
 
