@@ -55,7 +55,7 @@ test: setup ## run every test; needs no network once `make setup` has run
 # --- to keep it in order ----------------------------------------------------------------------------------------------
 
 .PHONY: ci
-ci: lint types layers audit test ## what CI runs: lint, types, layers, the audit and every test
+ci: lint types layers audit test bench-short ## what CI runs: lint, types, layers, the audit, every test, the short bench
 
 .PHONY: lint
 lint: $(VENV_OK) $(NODE_OK) ## check style and format

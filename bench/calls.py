@@ -21,6 +21,8 @@ GZIP: Final = {"Accept-Encoding": "gzip"}
 
 PRICE: Final = {"cents": 1999, "percent": 15}
 REDUCED: Final = 1699
+WRONG_TYPE: Final = {**PRICE, "percent": "many"}
+OUT_OF_RANGE: Final = {**PRICE, "percent": 115}
 
 Meaning = Callable[[Answered], object]
 """What an answer means: to be compared with what it should mean."""

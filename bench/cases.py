@@ -13,8 +13,10 @@ from bench import gateways
 from bench.asking import Asker, ask
 from bench.calls import (
     GZIP,
+    OUT_OF_RANGE,
     PRICE,
     REDUCED,
+    WRONG_TYPE,
     Call,
     document,
     initialize,
@@ -127,9 +129,8 @@ OURS: Final = (
     _ours("small call, 64 connections", gateways.shipped(), _price(SMALL), connections=64),
     _ours("10 objects", gateways.offers(), _search("Offers.search", 10)),
     _ours("100 objects", gateways.offers(), _search("Offers.search", 100)),
-    _ours(
-        "bad arguments", gateways.shipped(), tool(SMALL, {"cents": 1999, "percent": 115}, wanted=True, meaning=refusal)
-    ),
+    _ours("a wrong type", gateways.shipped(), tool(SMALL, WRONG_TYPE, wanted=True, meaning=refusal, status=400)),
+    _ours("out of range", gateways.shipped(), tool(SMALL, OUT_OF_RANGE, wanted=True, meaning=refusal)),
     _ours("unknown tool", gateways.shipped(), tool("Catalog.nothing", {}, wanted=True, meaning=refusal, status=400)),
     _ours("sync, in a thread", gateways.offers(), _price("Offers.in_a_thread")),
     _ours("sync, inline", gateways.offers(), _price("Offers.inline")),

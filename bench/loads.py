@@ -33,9 +33,9 @@ Driver = Callable[[int, Asked, Answered, int, float], Sample]
 """Loads a port with a request, whose answer must be like the one given, over connections, for seconds."""
 
 
-def driver(name: str | None = None) -> Driver:
-    """The load generator of a name (`wrk` or `built-in`); the best that is here where none is named."""
-    return {"wrk": by_wrk, "built-in": by_client}[name or preferred()]
+def driver(name: str) -> Driver:
+    """The load generator of a name: `wrk` or `built-in`."""
+    return {"wrk": by_wrk, "built-in": by_client}[name]
 
 
 def preferred() -> str:

@@ -6,16 +6,18 @@ import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 from bench.asking import ask
 from bench.calls import Call, WrongAnswerError
-from bench.loads import Driver
+from bench.loads import Driver, by_client
 from bench.servers import DoesNotServeError, Running, Server
 from rpcgw.cli.load.processes import cpu_seconds, resident, tree
 from rpcgw.cli.load.wire import Answered, NotFramedError
 
 MIB = 1 << 20
-_LEAST_WARM = 0.5
+WARM = 0.5
+"""Seconds that are not measured."""
 
 
 def _no_headers(_: Running) -> Mapping[str, str]:
@@ -113,26 +115,34 @@ class Ready:
 
 
 @contextmanager
-def ready(case: Case, plan: Plan) -> Iterator[Ready]:
+def ready(case: Case) -> Iterator[Ready]:
     """Start a case's server, see that it answers rightly, and warm it up."""
     with case.server.start() as running:
         call = case.call.sent_with(case.prepare(running))
         answer = ask(running.port, call.asked)
         call.check(answer)
         made = Ready(case, running, call, answer, resident(running.worker()) / MIB)
-        plan.driver(running.port, call.asked, answer, case.connections, max(_LEAST_WARM, plan.seconds / 4))
+        by_client(running.port, call.asked, answer, case.connections, WARM)
         yield made
+
+
+_Each = TypeVar("_Each")
+
+
+def in_order(cases: Sequence[_Each], number: int) -> list[_Each]:
+    """The order of a round, counted from 0: forth and back in turn."""
+    return list(cases) if number % 2 == 0 else list(reversed(cases))
 
 
 def compare(floor: Case, cases: Sequence[Case], plan: Plan) -> dict[str, Runs]:
     """Floor, case, floor, case, floor ...; the direction alternates from round to round."""
     found = {case.name: Runs() for case in cases}
     with ExitStack() as kept:
-        base = kept.enter_context(ready(floor, plan))
+        base = kept.enter_context(ready(floor))
         opened = {case.name: _opened(kept, case, plan, found[case.name]) for case in cases} if plan.keep else {}
         for number in range(plan.rounds):
             before = base.run(plan, plan.seconds)
-            for case in cases if number % 2 == 0 else reversed(cases):
+            for case in in_order(cases, number):
                 runs = found[case.name]
                 if runs.failed:
                     continue
@@ -166,7 +176,7 @@ NO_FIGURE = (WrongAnswerError, DoesNotServeError, OSError, NotFramedError)
 
 def _opened(kept: ExitStack, case: Case, plan: Plan, runs: Runs) -> Ready | None:
     try:
-        return kept.enter_context(ready(case, plan))
+        return kept.enter_context(ready(case))
     except NO_FIGURE as error:
         _note(case, plan, runs, error)
         return None
@@ -176,7 +186,7 @@ def _measured(case: Case, opened: Ready | None, plan: Plan, runs: Runs) -> Figur
     try:
         if opened is not None:
             return opened.run(plan, plan.seconds)
-        with ready(case, plan) as made:
+        with ready(case) as made:
             return made.run(plan, plan.seconds)
     except NO_FIGURE as error:
         _note(case, plan, runs, error)

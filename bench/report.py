@@ -47,12 +47,11 @@ def number(value: float | None, unit: str = "") -> str:
     return f"{text} {unit}".strip()
 
 
-def target_cells(row: Row, *, short: bool = False) -> tuple[str, ...]:
+def target_cells(row: Row) -> tuple[str, ...]:
     """A target as the cells of its row."""
     target = row.target
     sign = "at most" if target.better == "less" else "at least"
-    bound = target.short if short else target.must
-    must = "-" if bound is None else f"{sign} {number(bound, target.unit)}"
+    must = "-" if row.bound is None else f"{sign} {number(row.bound, target.unit)}"
     return target.title, number(row.reading.value, target.unit), must, number(target.aim, target.unit), _verdict(row)
 
 

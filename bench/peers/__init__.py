@@ -1,0 +1,1 @@
+"""Servers that the daemon is measured beside: each a script of its own."""
