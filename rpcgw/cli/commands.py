@@ -28,6 +28,7 @@ COMMANDS = {
     "schema": "rpcgw.cli.schema",
     "serve": "rpcgw.cli.serve",
     "sessions": "rpcgw.cli.sessions",
+    "switch": "rpcgw.cli.switch",
     "token": "rpcgw.cli.token",
     "tools": "rpcgw.cli.tools",
     "webmcp": "rpcgw.cli.webmcp",

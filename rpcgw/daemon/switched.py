@@ -48,7 +48,7 @@ class SwitchFile:
     @contextmanager
     def _locked(self) -> Iterator[None]:
         """Alone among the workers of this host."""
-        descriptor = os.open(self._path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        descriptor = os.open(self._path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX)
             yield

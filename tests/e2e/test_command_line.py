@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.daemon import Daemon, cli, daemon, folder
-from tests.support.mcp import Session
+from tests.support.daemon import Daemon, cli, daemon, folder, wait_until
+from tests.support.mcp import Session, Stateless
 
 PLUGIN = """\
 from datetime import timedelta
@@ -217,6 +217,31 @@ def test_a_session_is_listed_and_ended(served: Daemon) -> None:
     assert (code, said) == (0, f"ended {entry['id']} of the group mcp\n")
     assert session.send("ping").status == 404
     assert run(served.folder, "sessions", "end", entry["id"])[0] == 2
+
+
+def test_a_method_is_turned_off_and_on(served: Daemon) -> None:
+    """Lists are right at once, calls within some seconds; what is off is listed; a name that nobody has is refused."""
+
+    def is_served() -> bool:
+        sent = {"jsonrpc": "2.0", "id": 1, "method": "Demo.echo", "params": {"text": "a"}}
+        return "result" in served.post("/rpc", sent).json()
+
+    def is_listed() -> bool:
+        return "Demo.echo" in Stateless(served).tools()
+
+    assert (is_served(), is_listed()) == (True, True)
+    assert run(served.folder, "switch", "off", "Demo.echo")[:2] == (0, "Demo.echo is off\n")
+    assert not is_listed()
+    wait_until(lambda: not is_served(), 20, served.stderr)
+    off = json.loads(run(served.folder, "switch", "list", "--json")[1])
+    assert {"group": "mcp", "method": "Demo.echo"} in off
+    assert run(served.folder, "switch", "on", "Demo.echo")[:2] == (0, "Demo.echo is on\n")
+    assert is_listed()
+    wait_until(is_served, 20, served.stderr)
+    assert run(served.folder, "switch", "list")[1] == "none\n"
+    for arguments in (["off", "Demo.none"], ["on", "Demo.echo", "--group", "nowhere"]):
+        code, _, trouble = run(served.folder, "switch", *arguments)
+        assert (code, "rpcgw methods shows them" in trouble) == (2, True)
 
 
 def test_kept_results_are_dropped(served: Daemon) -> None:
