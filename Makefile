@@ -107,8 +107,9 @@ kills: setup ## kill a random worker each second for a minute, under load; KILL_
 	@KILL_SECONDS=$${KILL_SECONDS:-60} $(PYTEST) tests/e2e/faults/test_kills.py $(ARGS)
 
 .PHONY: ops-report
-ops-report: setup ## run the fault tests and write their figures into docs/operations.md
-	@RPCGW_FLOODS=full KILL_SECONDS=$${KILL_SECONDS:-60} .venv/bin/python -m scripts.ops_report $(ARGS)
+ops-report: setup ## run the fault tests at full length, about ten minutes, and write their figures into docs/operations.md
+	@RPCGW_FLOODS=full KILL_SECONDS=$${KILL_SECONDS:-60} SOAK=$${SOAK:-180} FUZZ_SECONDS=$${FUZZ_SECONDS:-60} \
+		.venv/bin/python -m scripts.ops_report $(ARGS)
 
 .PHONY: soak
 soak: setup ## open and drop sessions for SECONDS=600: memory and descriptors stay flat

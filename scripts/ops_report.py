@@ -1,7 +1,8 @@
 """Runs the tests that measure how the daemon bears faults, and writes their figures into docs/operations.md.
 
-They are those that ask for the fixture `figure` (tests/support/figures.py). Further arguments go to pytest; what they
-leave out keeps the figures that it had. Exits 1 where a test fails; the document is left as it was then.
+They are those that ask for the fixture `figure` (tests/support/figures.py). Without arguments all of them run, and each
+kind of fault has to be among them. Arguments go to pytest; what they leave out keeps the figures that it had. Exits 1
+where a test fails or a fault is missing; the document is left as it was then.
 """
 
 from __future__ import annotations
@@ -23,6 +24,23 @@ PROPERTY = FIXTURE = "figure"
 BEGIN = "<!-- make ops-report: begin -->"
 END = "<!-- make ops-report: end -->"
 HEAD = ("what happens", "measured", "value", "promised")
+
+FAULTS = (
+    "reloads",
+    "kill -9",
+    "started again empty",
+    "Redis frozen",
+    "Redis slowed",
+    "slowloris",
+    "10,000 x idle",
+    "header fields",
+    "bodies",
+    "1,000 x slow procedures",
+    "10,000 connections",
+    "Sessions opened and dropped",
+    "Fuzzing",
+)
+"""What a report is about: each of them stands in the name of some case."""
 
 Row = tuple[str, str, str, str]
 """Case, what was measured, the value, what is promised."""
@@ -66,6 +84,12 @@ def joined(old: Iterable[Row], new: Iterable[Row]) -> list[Row]:
     return sorted(found.values(), key=lambda row: cases.index(row[0]))
 
 
+def missing(rows: Iterable[Row]) -> list[str]:
+    """Return the faults that no row is about."""
+    cases = {row[0] for row in rows}
+    return [fault for fault in FAULTS if not any(fault in case for case in cases)]
+
+
 def table(rows: Sequence[Row]) -> str:
     """Return the rows as a table of Markdown."""
     lines = [HEAD, ("---",) * len(HEAD), *rows]
@@ -87,12 +111,15 @@ def surroundings() -> str:
 
 def main() -> int:
     """Run, write, print, and return the exit code."""
-    recorder = Recorder()
-    code = pytest.main(["-q", *(sys.argv[1:] or ["tests"])], plugins=[recorder])
+    recorder, some = Recorder(), sys.argv[1:]
+    code = pytest.main(["-q", "--durations=0", "--durations-min=1", *(some or ["tests"])], plugins=[recorder])
     if code != pytest.ExitCode.OK:
         return int(code)
     text = DOCUMENT.read_text(encoding="utf-8")
-    rows = joined(read_rows(text), recorder.rows)
+    rows = joined(read_rows(text) if some else (), recorder.rows)
+    if lost := missing(rows):
+        print(f"ops-report: nothing was measured of: {', '.join(lost)}")
+        return 1
     DOCUMENT.write_text(written(text, rows, surroundings()), encoding="utf-8")
     print(table(recorder.rows))
     return 0

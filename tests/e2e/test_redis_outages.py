@@ -102,6 +102,9 @@ OUTAGES = {
 }
 
 
+CASES = {"stopped": "Redis stopped under load, and started again empty", "frozen": "Redis frozen under load"}
+
+
 @pytest.mark.parametrize("outage", list(OUTAGES))
 def test_what_is_answered_while_redis_is_away(tmp_path: Path, outage: str, required: bool) -> None:
     """Sessions are 503 and never 404, a cached call runs, a lock refuses, liveness is green, readiness as it is set."""
@@ -173,7 +176,7 @@ def test_redis_is_used_again_soon_after_its_return(tmp_path: Path, outage: str, 
             for what, seconds in recovered(here).items():
                 best[what] = min(seconds, best.get(what, seconds))
         for what, seconds in best.items():
-            figure(f"Redis {outage}", f"until {what} work again", seconds, "s", promised=f"at most {PROMISED:g} s")
+            figure(CASES[outage], f"until {what} work again", seconds, "s", promised=f"at most {PROMISED:g} s")
     assert set(seen.statuses) <= {200, 404, 503}
     assert seen.slowest < 40 * TIMEOUT
     assert max(best.values()) <= PROMISED, best

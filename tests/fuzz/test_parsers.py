@@ -6,16 +6,23 @@ by what the inputs reach, and keeps in the corpus what broke a promise.
 
 from __future__ import annotations
 
+import os
+import time
+from collections.abc import Callable
+from functools import partial
+from itertools import cycle
 from pathlib import Path
 
 import pytest
 from hypothesis import seed
 
-from tests.fuzz.growing import trial
+from tests.fuzz.growing import EXAMPLES, trial
 from tests.fuzz.kept import CORPUS, entries
 from tests.fuzz.parsers import PARSERS
+from tests.support.figures import Figure
 
 CASES = [pytest.param(name, path, id=f"{name}-{path.name}") for name in PARSERS for path in entries(name)]
+SECONDS = float(os.environ.get("FUZZ_SECONDS", "1"))
 ALWAYS = 20_261_130
 """A seed: the inputs are the same in each run."""
 
@@ -30,6 +37,27 @@ def test_the_corpus_holds(name: str, path: Path) -> None:
 def test_whatever_grows_of_it_holds_too(name: str) -> None:
     """Accepted inputs are stable, refused ones have a status of the table, and nothing else comes out."""
     seed(ALWAYS)(trial(name, PARSERS[name]))()
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(SECONDS + 120)
+def test_none_breaks_in_so_many_seconds(figure: Figure) -> None:
+    """One after the other, with other inputs each time; `make ops-report` takes a minute."""
+    tried, until = 0, time.monotonic() + SECONDS
+
+    def counted(parser: Callable[[bytes], None], data: bytes) -> None:
+        nonlocal tried
+        tried += 1
+        parser(data)
+
+    for number, name in enumerate(cycle(PARSERS), ALWAYS + 1):
+        seed(number)(trial(name, partial(counted, PARSERS[name])))()
+        if time.monotonic() > until:
+            break
+    case = f"Fuzzing of the {len(PARSERS)} parsers that face the network"
+    figure(case, "inputs", tried)
+    figure(case, "inputs that broke a promise", 0, promised="0")
+    assert tried >= EXAMPLES
 
 
 def test_every_parser_has_a_corpus_and_no_corpus_is_a_stranger() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scripts.ops_report import DOCUMENT, PROPERTY, Recorder, as_row, joined, read_rows, table, written
+from scripts.ops_report import DOCUMENT, PROPERTY, Recorder, as_row, joined, missing, read_rows, table, written
 from tests.support import figures
 from tests.support.figures import figure_by, shown
 
@@ -51,6 +51,13 @@ def test_new_values_stand_where_the_old_stood() -> None:
     new = [("Redis frozen", "until it serves", "0.3 s", "at most 2 s"), ("Redis frozen", "connections", "4", "")]
     assert joined(ROWS, new) == [new[0], new[1], ROWS[1]]
     assert table(new).count("\n") == 3
+
+
+def test_a_report_is_about_every_fault() -> None:
+    """The document has a row of each; what is left out of it is named."""
+    rows = read_rows(DOCUMENT.read_text(encoding="utf-8"))
+    assert missing(rows) == []
+    assert missing(row for row in rows if "Redis frozen" not in row[0]) == ["Redis frozen"]
 
 
 def test_only_tests_that_measure_are_run(pytester: pytest.Pytester) -> None:
