@@ -21,6 +21,7 @@ from rpcgw.kernel.gate import Shape
 from rpcgw.kernel.language import ENGLISH
 from rpcgw.kernel.messages import Texts
 from rpcgw.protocol.mcp import Endpoint, answers, calls, usual
+from rpcgw.protocol.mcp.calls import Misfit
 from rpcgw.protocol.mcp.sessions import Session
 from rpcgw.protocol.mcp.tools import Tool
 from rpcgw.protocol.mcp.usual import Said, Usual
@@ -67,7 +68,8 @@ class QuickCalls:
                 return None
         verdict = tool.method.gate(asked.arguments, facts.texts)
         if isinstance(verdict, Shape):
-            return _refused(Visit(endpoint, services, principal, inbound, facts.locale), asked, session)
+            visit = Visit(endpoint, services, principal, inbound, facts.locale)
+            return _refused(visit, asked, calls.misfit(tool, verdict, facts.texts), session)
         own_id = services.ids.token()
         call = Call(
             method=tool.method.name,
@@ -108,12 +110,10 @@ class QuickCalls:
         )
 
 
-def _refused(visit: Visit, asked: Usual, session: Session | None) -> Reply:
+def _refused(visit: Visit, asked: Usual, misfit: Misfit, session: Session | None) -> Reply:
     """The answer to arguments of the wrong shape."""
     request = asked.request()
-    planned = calls.plan(visit.endpoint, request.params, None, visit.locale, visit.principal)
-    assert not isinstance(planned, calls.Planned), "the gate has refused the same arguments"
-    made = tool_calls.not_run(visit, request, tool_calls.Running(visit, request, session), planned)
+    made = tool_calls.not_run(visit, request, tool_calls.Running(visit, request, session), misfit)
     return _of(visit, made, session)
 
 

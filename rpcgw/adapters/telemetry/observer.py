@@ -18,7 +18,7 @@ from rpcgw.adapters.telemetry import families
 from rpcgw.adapters.telemetry.audit import Audit
 from rpcgw.adapters.telemetry.families import Family
 from rpcgw.adapters.telemetry.log import CURRENT, LEVELS, Log
-from rpcgw.adapters.telemetry.rendering import json_line
+from rpcgw.adapters.telemetry.rendering import ended, json_line
 from rpcgw.adapters.telemetry.slots import Histogram, Number, Slots
 from rpcgw.api.errors import Abandoned, AsyncError, DataNotFound, LockedError, NotNow, RpcError
 from rpcgw.config.settings import Audited
@@ -162,6 +162,8 @@ class Telemetry:
         self._floor = log.level if calls else 1 << 30
         self._json = log.form == "json"
         self._raw = log.raw
+        fields = dict.fromkeys(CallLine.__struct_fields__, "")
+        self._masked = log.masked(fields) != fields
         self._calls: dict[tuple[str, str, int, str], _Calls] = {}
         self._counted: dict[tuple[object, ...], Number] = {}
         self._in_flight = slots.number(families.IN_FLIGHT)
@@ -282,6 +284,13 @@ class Telemetry:
         if type(outcome) is Failed:
             line.code = outcome.code
             line.message = outcome.message[:_LONGEST]
+        if self._json and level == "info" and not self._masked:
+            try:
+                self._raw(ended(_encode(line)))
+            except UnicodeEncodeError:
+                pass  # what a client sent need not be Unicode
+            else:
+                return
         self._log.line(msgspec.to_builtins(line))
 
     def _quick_line(self, call: Call, middle: str, seconds: float) -> None:

@@ -47,6 +47,11 @@ def json_line(fields: Fields) -> bytes:
         line = _encoder.encode(fields)
     except (TypeError, ValueError, OverflowError, RecursionError):
         line = _encoder.encode({_encodable(key): _encodable(value) for key, value in fields.items()})
+    return ended(line)
+
+
+def ended(line: bytes) -> bytes:
+    """A line of JSON with its end; nothing in it can end it earlier, or move a terminal's cursor."""
     return _RAW_CONTROL.sub(_escaped_bytes, line) + b"\n"
 
 

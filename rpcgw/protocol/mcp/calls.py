@@ -64,7 +64,7 @@ def plan(
             return fault
     gated = tool.method.gate(arguments, texts)
     if isinstance(gated, Shape):
-        return Misfit(tool, _misfit(tool, gated, texts))
+        return misfit(tool, gated, texts)
     return Planned(tool, arguments, gated)
 
 
@@ -97,9 +97,10 @@ def _read(text: str) -> Any:
         return text
 
 
-def _misfit(tool: Tool, shape: Shape, texts: Texts) -> Fault:
+def misfit(tool: Tool, shape: Shape, texts: Texts) -> Misfit:
+    """Arguments that the gate refuses for their shape."""
     lines = [f"{path}: {text}" if path else text for path, texts in shape.errors.items() for text in texts]
     more = f"; and {len(lines) - _SHOWN} more" if len(lines) > _SHOWN else ""
     facts = {"tool": tool.name, "faults": "; ".join(lines[:_SHOWN]) + more}
     message = say("error.misfit", facts, tool.name, texts)
-    return Fault(INVALID_PARAMS, message, {"extra": shape.errors})
+    return Misfit(tool, Fault(INVALID_PARAMS, message, {"extra": shape.errors}))
