@@ -159,6 +159,17 @@ def _seconds(value: timedelta | float | None) -> float | None:
     return value.total_seconds() if isinstance(value, timedelta) else value
 
 
+def _names(names: str | Iterable[str]) -> tuple[str, ...]:
+    return (names,) if isinstance(names, str) else tuple(names)
+
+
+def _check_names(mark: str, names: Iterable[object]) -> None:
+    """A mark that is written without brackets is given what it stands above in place of a name."""
+    for name in names:
+        if not isinstance(name, str):
+            raise TypeError(f'@rpc.{mark} takes names, as in @rpc.{mark}("..."), not {name!r}')
+
+
 def procedure(
     alias: str | None = None,
     *,
@@ -175,14 +186,22 @@ def procedure(
         removed: Bare method names that this version no longer has.
         groups: The API groups that serve the class.
         with_default: Whether the group `general` serves it too.
+
+    Raises:
+        TypeError: It is written without brackets, or marks something else than a class.
+        ValueError: The version is below 1.
     """
+    if alias is not None:
+        _check_names("procedure", (alias,))
     if version < 1:
         raise ValueError("versions count from 1")
 
     def mark(cls: _Class) -> _Class:
-        put_mark(cls, Procedure(alias, version, tuple(removed)))
+        if not isinstance(cls, type):
+            raise TypeError(f"@rpc.procedure marks a class, and {getattr(cls, '__qualname__', cls)!r} is none")
+        put_mark(cls, Procedure(alias, version, _names(removed)))
         if groups or not with_default:
-            put_mark(cls, Groups(tuple(groups), with_default))
+            put_mark(cls, Groups(_names(groups), with_default))
         return cls
 
     return mark
@@ -190,6 +209,7 @@ def procedure(
 
 def groups(*names: str, with_default: bool = True) -> Callable[[_Marked], _Marked]:
     """Say which groups serve a method; replaces what its class says."""
+    _check_names("groups", names)
 
     def mark(target: _Marked) -> _Marked:
         put_mark(target, Groups(names, with_default))
@@ -238,7 +258,7 @@ def cache(
         raise ValueError("a cache needs a ttl above 0 seconds")
 
     def mark(target: _Marked) -> _Marked:
-        put_mark(target, Cache(seconds, tuple(environments), tuple(vary), _names(by)))
+        put_mark(target, Cache(seconds, _names(environments), _names(vary), _names(by)))
         return target
 
     return mark
@@ -258,6 +278,7 @@ def invalidates(
     """
     if not methods:
         raise ValueError("say whose results: Catalog.search, or Catalog.* for all of a procedure")
+    _check_names("invalidates", methods)
     pairs = tuple(by.items()) if isinstance(by, Mapping) else tuple((name, name) for name in _names(by))
     if pairs and exact:
         raise ValueError("by= and exact= exclude each other")
@@ -271,10 +292,6 @@ def invalidates(
         return target
 
     return mark
-
-
-def _names(names: str | Iterable[str]) -> tuple[str, ...]:
-    return (names,) if isinstance(names, str) else tuple(names)
 
 
 def lock(
@@ -308,6 +325,7 @@ def scopes(*names: str) -> Callable[[_Marked], _Marked]:
     """
     if not names:
         raise ValueError("say which scopes a caller needs: catalog:write")
+    _check_names("scopes", names)
     for name in names:
         if not SCOPE.fullmatch(name):
             raise ValueError(f"{name!r} is no scope: one word without blanks, quotes and backslashes")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
@@ -13,6 +14,9 @@ Lifespan = Callable[..., AbstractAsyncContextManager[Any]]
 
 TokenValidator = Callable[[str], Principal | None]
 """Whose a token is; None where it is nobody's."""
+
+
+_NO_CONTEXT = (inspect.isgeneratorfunction, inspect.isasyncgenfunction, inspect.iscoroutinefunction)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +53,11 @@ class Plugin:
     page_tools: Sequence[object] = ()
     page_data: Sequence[object] = ()
     pages: Mapping[str, str | bytes] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Raises `TypeError` where the lifespan is what `contextlib.asynccontextmanager` should have been given."""
+        if any(is_one(self.lifespan) for is_one in _NO_CONTEXT):
+            raise TypeError("the lifespan is no async context manager: decorate it with contextlib.asynccontextmanager")
 
 
 @dataclass(frozen=True, slots=True)
