@@ -71,6 +71,7 @@ PLUGINS = {
     "unknown-message": "A catalogue translates a message that the product does not have (warning).",
     "unknown-method": "A method is named that does not exist (warning).",
     "unknown-parameter": "A catalogue describes a parameter that does not exist (warning).",
+    "unserved-group": "A procedure is in a group that no route serves, and one of nearly that name is (warning).",
     "unknown-plugin": "`plugins.config` names a plugin that is not there.",
     "validator-async": "A token validator is an async function, which nobody awaits.",
     "plugin-page": "A plugin brings a web page that cannot be served, or that another plugin brings too.",

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 from rpcgw.api.problems import Problem
+from rpcgw.config.wording import meant
 from rpcgw.gateway.catalogues import catalogue_problems
 from rpcgw.gateway.clients import client_problems
 from rpcgw.gateway.documents import publication_problems
 from rpcgw.gateway.languages import message_problems
 from rpcgw.gateway.model import Gateway
+from rpcgw.kernel.table import MethodTable
 
 
 def check_problems(gateway: Gateway) -> list[Problem]:
@@ -21,9 +25,9 @@ def check_problems(gateway: Gateway) -> list[Problem]:
     groups = [route.group for route in gateway.settings.routes]
     texts = catalogue_problems(gateway.catalogues, gateway.table, gateway.wording.texts, groups)
     messages = message_problems(gateway.catalogues)
-    empty = _empty_groups(gateway)
+    mistyped = [*_empty_groups(gateway), *_mistyped_groups(gateway.table, groups)]
     return sorted(
-        [*gateway.warnings, *quarantined, *unpublishable, *texts, *messages, *empty, *client_problems(gateway)]
+        [*gateway.warnings, *quarantined, *unpublishable, *texts, *messages, *mistyped, *client_problems(gateway)]
     )
 
 
@@ -42,3 +46,14 @@ def _empty_groups(gateway: Gateway) -> list[Problem]:
         for route in gateway.settings.routes
         if route.group not in groups
     ]
+
+
+def _mistyped_groups(table: MethodTable, served: Sequence[str]) -> Iterator[Problem]:
+    """Groups of procedures that no route serves, where one of nearly their name is; others are not meant for here."""
+    for group in table.groups:
+        if group not in served and (hint := meant(group, served)):
+            methods = [
+                each for version in table.versions(group) for each in (table.methods(group, version) or {}).values()
+            ]
+            text = f"{methods[0].name} is in the group {group!r}, which no route serves"
+            yield Problem(methods[0].place, "unserved-group", text, hint, "warning")

@@ -81,6 +81,36 @@ def test_a_route_with_nothing_to_serve() -> None:
     assert "there are methods in general" in done.stderr
 
 
+PROCEDURE = '''
+import rpcgw as rpc
+
+
+@rpc.procedure("It", groups=["GROUP"])
+class It:
+    def run(self) -> int:
+        """Run."""
+        return 1
+'''
+
+
+@pytest.mark.parametrize(
+    ("group", "warned"),
+    [
+        pytest.param("genral", True, id="nearly a group that is served: a slip"),
+        pytest.param("reports", False, id="a name of its own: meant for another gateway"),
+    ],
+)
+def test_a_procedure_that_nobody_serves(group: str, warned: bool) -> None:
+    """A group that a plugin has mistyped is a warning at the method."""
+    source = PROCEDURE.replace("GROUP", group)
+    with folder(plugins={"it.py": source}) as place:
+        said = cli("check", cwd=place).stderr
+    assert (
+        f"it.py:7: warning[unserved-group] It.run is in the group '{group}', which no route serves" in said
+    ) is warned
+    assert ('help: did you mean "general"?' in said) is warned
+
+
 def test_a_start_says_the_same() -> None:
     """A daemon that cannot start prints the same lines and ends with 78."""
     refused = refusal(config=WRONG)
