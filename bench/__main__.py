@@ -110,17 +110,16 @@ def show(found: Found) -> None:
 
 
 def write(found: Found, *, documents: bool) -> None:
-    """Write down what is usual from now on; and the figures, into the documents."""
-    usual = {row.target.title: row.reading.value for row in found.rows if row.target.short}
-    if None not in usual.values():
+    """Write the figures into the documents; or, of the short form, what is usual from now on."""
+    if not documents:
+        usual = {row.target.title: row.reading.value for row in found.rows}
         USUAL.write_text(as_text(usual), "utf-8")
-    if documents:
-        FIGURES.mkdir(exist_ok=True)
-        figures = report.as_json(found.about, found.rows, found.cases)
-        (FIGURES / "figures.json").write_text(as_text(figures), "utf-8")
-        (FIGURES / "cpu.svg").write_text(plot.bars(found.cases, cases.SHOWN, cases.OURS_SHOWN), "utf-8")
-        text = DOCUMENT.read_text("utf-8")
-        DOCUMENT.write_text(report.written(text, found.about, found.rows, found.cases), "utf-8")
+        return
+    FIGURES.mkdir(exist_ok=True)
+    (FIGURES / "figures.json").write_text(as_text(report.as_json(found.about, found.rows, found.cases)), "utf-8")
+    (FIGURES / "cpu.svg").write_text(plot.bars(found.cases, cases.SHOWN, cases.OURS_SHOWN), "utf-8")
+    text = DOCUMENT.read_text("utf-8")
+    DOCUMENT.write_text(report.written(text, found.about, found.rows, found.cases), "utf-8")
 
 
 def as_text(value: object) -> str:

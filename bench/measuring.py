@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
@@ -37,12 +38,18 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One run: requests a second, CPU microseconds a request, latencies in milliseconds, memory in MiB."""
+    """One run: requests a second, CPU microseconds a request, latencies in milliseconds, memory in MiB.
+
+    `busy` is the part of the time that the server computed (1: one core, all the time), `start` the seconds until it
+    accepted connections.
+    """
 
     rps: float
     cpu: float
     p50: float
     p99: float
+    busy: float
+    start: float
     idle: float
     after: float
 
@@ -96,6 +103,7 @@ class Ready:
     running: Running
     call: Call
     answer: Answered
+    start: float
     idle: float
 
     def run(self, plan: Plan, seconds: float) -> Figure:
@@ -109,6 +117,8 @@ class Ready:
             cpu=cpu / sample.answers * 1e6,
             p50=sample.p50,
             p99=sample.p99,
+            busy=cpu / sample.seconds,
+            start=self.start,
             idle=self.idle,
             after=resident(self.running.worker()) / MIB,
         )
@@ -118,10 +128,11 @@ class Ready:
 def ready(case: Case) -> Iterator[Ready]:
     """Start a case's server, see that it answers rightly, and warm it up."""
     with case.server.start() as running:
+        start = time.perf_counter() - running.began
         call = case.call.sent_with(case.prepare(running))
         answer = ask(running.port, call.asked)
         call.check(answer)
-        made = Ready(case, running, call, answer, resident(running.worker()) / MIB)
+        made = Ready(case, running, call, answer, start, resident(running.worker()) / MIB)
         by_client(running.port, call.asked, answer, case.connections, WARM)
         yield made
 

@@ -15,9 +15,26 @@ from bench.verdicts import Verdict
 BEGIN: Final = "<!-- make bench: begin -->"
 END: Final = "<!-- make bench: end -->"
 
+PLOT: Final = "![What a small call costs, in bare aiohttp handlers](performance/cpu.svg)"
+JSON: Final = "Every run, with the floors around it: [figures.json](performance/figures.json)."
+
 TARGET_HEAD: Final = ("target", "measured", "must", "aim", "verdict")
-CASE_HEAD: Final = ("case", "a second", "x floor", "CPU us", "x floor", "p50 ms", "p99 ms", "RSS idle", "after, MiB")
-_METRICS: Final = ("rps", "cpu", "p50", "p99", "idle", "after")
+CASE_HEAD: Final = (
+    *(
+        "case",
+        "a second",
+        "x floor",
+        "CPU us",
+        "x floor",
+        "p50 ms",
+        "p99 ms",
+        "busy",
+        "start s",
+        "RSS idle",
+        "after, MiB",
+    ),
+)
+_METRICS: Final = ("rps", "cpu", "p50", "p99", "busy", "start", "idle", "after")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +74,7 @@ def target_cells(row: Row) -> tuple[str, ...]:
 
 def _verdict(row: Row) -> str:
     if row.verdict is Verdict.NOISY:
-        return f"noisy: the floor wandered by {row.reading.spread:.0%}"
+        return f"noisy: {row.reading.note or f'the floor wandered by {row.reading.spread:.0%}'}"
     note = row.reading.note.splitlines()[0][:80] if row.reading.note else ""
     return f"{row.verdict}: {note}" if row.verdict is Verdict.UNMEASURED and note else str(row.verdict)
 
@@ -66,12 +83,9 @@ def case_cells(name: str, runs: Runs) -> tuple[str, ...]:
     """A case as the cells of its row: medians of its runs."""
     if not runs.runs:
         return (name, *("-",) * (len(CASE_HEAD) - 1))
-    rps, cpu, p50, p99, idle, after = (_median(run.figure for run in runs.runs)[metric] for metric in _METRICS)
-    ratios = {metric: statistics.median(run.ratio(metric) for run in runs.runs) for metric in ("rps", "cpu")}
-    return (
-        *(name, f"{rps:.0f}", f"{ratios['rps']:.2f}", f"{cpu:.1f}", f"{ratios['cpu']:.2f}"),
-        *(f"{p50:.2f}", f"{p99:.2f}", f"{idle:.0f}", f"{after:.0f}"),
-    )
+    middle = _median(run.figure for run in runs.runs)
+    ratios = [statistics.median(run.ratio(metric) for run in runs.runs) for metric in ("rps", "cpu")]
+    return (name, *_cells(middle, *(f"{ratio:.2f}" for ratio in ratios)))
 
 
 def floor_cells(found: Mapping[str, Runs]) -> tuple[str, ...]:
@@ -79,10 +93,20 @@ def floor_cells(found: Mapping[str, Runs]) -> tuple[str, ...]:
     floors = [floor for runs in found.values() for run in runs.runs for floor in run.floors]
     if not floors:
         return (FLOOR, *("-",) * (len(CASE_HEAD) - 1))
-    middle = _median(floors)
+    return (FLOOR, *_cells(_median(floors), "1", "1"))
+
+
+def _cells(middle: Mapping[str, float], throughput: str, cpu: str) -> tuple[str, ...]:
     return (
-        *(FLOOR, f"{middle['rps']:.0f}", "1", f"{middle['cpu']:.1f}", "1"),
-        *(f"{middle['p50']:.2f}", f"{middle['p99']:.2f}", f"{middle['idle']:.0f}", f"{middle['after']:.0f}"),
+        *(
+            f"{middle['rps']:.0f}",
+            throughput,
+            f"{middle['cpu']:.1f}",
+            cpu,
+            f"{middle['p50']:.2f}",
+            f"{middle['p99']:.2f}",
+        ),
+        *(f"{middle['busy']:.0%}", f"{middle['start']:.2f}", f"{middle['idle']:.0f}", f"{middle['after']:.0f}"),
     )
 
 
@@ -139,6 +163,6 @@ def as_json(about: About, rows: Sequence[Row], found: Mapping[str, Runs]) -> dic
 def written(document: str, about: About, rows: Sequence[Row], found: Mapping[str, Runs]) -> str:
     """A document with these figures between its marks, in the place of those that were there."""
     cases = markdown(CASE_HEAD, [floor_cells(found), *(case_cells(name, runs) for name, runs in found.items())])
-    parts = (markdown(TARGET_HEAD, map(target_cells, rows)), cases, f"{about}.")
+    parts = (f"{about}.", markdown(TARGET_HEAD, map(target_cells, rows)), PLOT, cases, JSON)
     made = "\n\n".join((BEGIN, *parts, END))
     return re.sub(f"{re.escape(BEGIN)}.*{re.escape(END)}", lambda _: made, document, count=1, flags=re.DOTALL)

@@ -5,14 +5,18 @@ A target's figure is a quotient of two cases, each by its ratio to the floor aro
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
 from bench.measuring import Runs
-from bench.verdicts import Better, Reading, Verdict, judged, quotient
+from bench.verdicts import NOISE, Better, Reading, Verdict, judged, quotient
 
 FLOOR: Final = "bare aiohttp"
+
+BUSY: Final = 0.85
+"""Below it the throughput is that of the load, not of the server."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +40,11 @@ class Quotient:
             return Reading(None, note=lost.failed)
         ratios = [[run.ratio(self.metric) for run in one.runs] for one in runs]
         floors = [floor.of(self._noise) for one in runs for run in one.runs for floor in run.floors]
-        return quotient(ratios[0], ratios[1] if len(ratios) > 1 else [1.0], floors)
+        reading = quotient(ratios[0], ratios[1] if len(ratios) > 1 else [1.0], floors)
+        busy = min(statistics.median(run.figure.busy for run in one.runs) for one in runs)
+        if self.metric == "rps" and reading.spread <= NOISE and busy < BUSY:
+            return Reading(None, note=f"a server was busy for {busy:.0%} of the time only; is wrk there?")
+        return reading
 
     @property
     def _noise(self) -> str:

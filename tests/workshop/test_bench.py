@@ -82,7 +82,7 @@ def test_a_quotient_of_nothing_is_nothing(ours: list[float], theirs: list[float]
 
 
 def figure(value: float) -> Figure:
-    return Figure(rps=1000 / value, cpu=value, p50=value, p99=value, idle=value, after=value)
+    return Figure(rps=1000 / value, cpu=value, p50=value, p99=value, busy=1, start=1, idle=value, after=value)
 
 
 def runs(*values: float, floor: float = 10.0, after: float | None = None) -> Runs:
@@ -101,6 +101,7 @@ FOUND = {
     "theirs": runs(50.0, 40.0, 60.0),
     "wild": runs(5.0, floor=10, after=13),
     "gone": Runs(failed="x"),
+    "lazy": Runs([Run(replace(figure(5.0), busy=0.6), (figure(10.0), figure(10.0)))]),
 }
 
 READINGS = [
@@ -110,6 +111,8 @@ READINGS = [
     pytest.param(Quotient("cpu", "ours", "wild"), None, Verdict.NOISY, id="over one whose floor wandered"),
     pytest.param(Quotient("cpu", "ours", "gone"), None, Verdict.UNMEASURED, id="over one that failed"),
     pytest.param(Quotient("cpu", "ours", "none"), None, Verdict.UNMEASURED, id="over one that was never asked"),
+    pytest.param(Quotient("rps", "lazy"), None, Verdict.UNMEASURED, id="throughput that is the load's"),
+    pytest.param(Quotient("cpu", "lazy"), 0.5, Verdict.MET, id="CPU, which does not hang on the load"),
     pytest.param(Probed("probe", "part"), 0.3, Verdict.MET, id="by a probe"),
     pytest.param(Probed("probe", "other"), None, Verdict.UNMEASURED, id="by a probe that found nothing"),
 ]
@@ -332,7 +335,7 @@ def test_each_target_is_a_row() -> None:
 
 def test_a_case_without_runs_has_a_row_without_figures() -> None:
     """It is seen that it is missing."""
-    assert report.case_cells("gone", Runs()) == ("gone", *("-",) * 8)
+    assert report.case_cells("gone", Runs()) == ("gone", *("-",) * 10)
 
 
 def test_all_figures_are_in_the_json() -> None:

@@ -29,7 +29,7 @@ TARGETS = [
         "fuzz",
         "conformance",
     ),
-    *("bench", "reference", "docs", "wheel", "install", "clean", "lock"),
+    *("bench", "bench-short", "reference", "docs", "wheel", "install", "clean", "lock"),
 ]
 
 
