@@ -112,6 +112,7 @@ async def tab(chromium: Browser, shop: Daemon) -> AsyncIterator[ToolTab]:
 async def test_the_runtime_adds_client(tab: ToolTab, shop: Daemon) -> None:
     """W-04: each tool that a page registers takes an optional text `client`, which its declaration does not have."""
     declared = {tool["name"]: tool for tool in shop.get("/webmcp/config.json?path=/shop/").json()["tools"]}
+    assert declared
     await tab.has(*declared)
     for name, tool in tab.tools.items():
         assert "client" not in declared[name]["inputSchema"].get("properties", {})
