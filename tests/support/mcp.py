@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any
 
@@ -17,7 +18,36 @@ LEGACY = "2025-11-25"
 ACCEPT = "application/json, text/event-stream"
 
 
-class Stateless:
+class Caller(ABC):
+    """What a client of either kind does with tools."""
+
+    @abstractmethod
+    def send(
+        self,
+        method: str,
+        params: Mapping[str, Any] | None = None,
+        *,
+        request_id: Any = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> Answer:
+        """Send one request."""
+
+    def tools(self, headers: Mapping[str, str] | None = None) -> dict[str, dict[str, Any]]:
+        """Return the tools by name."""
+        return by_name(result_of(self.send("tools/list", headers=headers)))
+
+    def call(
+        self, name: str, arguments: Mapping[str, Any] | None = None, headers: Mapping[str, str] | None = None
+    ) -> Answer:
+        """Call a tool; the answer may be an error."""
+        return self.send("tools/call", {"name": name, "arguments": dict(arguments or {})}, headers=headers)
+
+    def result(self, name: str, arguments: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """Call a tool and return the result, `isError` or not."""
+        return result_of(self.call(name, arguments))
+
+
+class Stateless(Caller):
     """A client of the stateless revision: each request carries all that it needs."""
 
     def __init__(self, client: Client, path: str = "/mcp", headers: Mapping[str, str] | None = None) -> None:
@@ -55,22 +85,8 @@ class Stateless:
         """Return the result of `server/discover`."""
         return result_of(self.send("server/discover"))
 
-    def tools(self, headers: Mapping[str, str] | None = None) -> dict[str, dict[str, Any]]:
-        """Return the tools by name."""
-        return by_name(result_of(self.send("tools/list", headers=headers)))
 
-    def call(
-        self, name: str, arguments: Mapping[str, Any] | None = None, headers: Mapping[str, str] | None = None
-    ) -> Answer:
-        """Call a tool; the answer may be an error."""
-        return self.send("tools/call", {"name": name, "arguments": dict(arguments or {})}, headers=headers)
-
-    def result(self, name: str, arguments: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """Call a tool and return the result, `isError` or not."""
-        return result_of(self.call(name, arguments))
-
-
-class Session:
+class Session(Caller):
     """A client of a session revision: `initialize` first, then the session's header on everything."""
 
     def __init__(
@@ -113,20 +129,6 @@ class Session:
     def notify(self, method: str) -> Answer:
         """Send one notification."""
         return self.client.post(self.path, {"jsonrpc": "2.0", "method": method}, self.headers)
-
-    def tools(self, headers: Mapping[str, str] | None = None) -> dict[str, dict[str, Any]]:
-        """Return the tools by name."""
-        return by_name(result_of(self.send("tools/list", headers=headers)))
-
-    def call(
-        self, name: str, arguments: Mapping[str, Any] | None = None, headers: Mapping[str, str] | None = None
-    ) -> Answer:
-        """Call a tool; the answer may be an error."""
-        return self.send("tools/call", {"name": name, "arguments": dict(arguments or {})}, headers=headers)
-
-    def result(self, name: str, arguments: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """Call a tool and return the result, `isError` or not."""
-        return result_of(self.call(name, arguments))
 
     def end(self) -> Answer:
         """DELETE the session."""
