@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from bench import gateways
 from bench.asking import Asker, ask
@@ -30,7 +30,7 @@ from bench.calls import (
     unchanged,
 )
 from bench.machine import CLIENTS, CORES, NODE, PEERS, ROOT
-from bench.measuring import Case
+from bench.measuring import Case, Prepare, by_nothing
 from bench.servers import Program, Running, Server, peer, running, server
 
 SMALL: Final = "Catalog.discounted"
@@ -107,8 +107,8 @@ def _no_redis() -> str:
 # -- the daemon
 
 
-def _ours(name: str, program: Program, call: Call, **how: Any) -> Case:
-    return Case(name, server(name, program), call, **how)
+def _ours(name: str, program: Program, call: Call, *, connections: int = 16, prepare: Prepare = by_nothing) -> Case:
+    return Case(name, server(name, program), call, connections, prepare)
 
 
 def _many_tools() -> Iterator[Case]:
@@ -186,6 +186,10 @@ OTHERS: Final = (
 )
 
 CASES: Final = (*OURS, *OTHERS)
-SHOWN: Final = ("small call", "aiohttp door alone", *(case.name for case in OTHERS if "objects" not in case.name))
-"""The cases of the plot: one small call each."""
-OURS_SHOWN: Final = ("small call", "aiohttp door alone")
+SHOWN: Final = {
+    "rpcgw": "small call",
+    "rpcgw, JSON-RPC": "JSON-RPC call",
+    "rpcgw, aiohttp door alone": "aiohttp door alone",
+    **{case.name: case.name for case in OTHERS if "objects" not in case.name},
+}
+"""The cases of the plot by their labels there: one small call each."""

@@ -25,9 +25,9 @@ def fingerprint() -> str:
     return sha256(EXAMPLE.read_bytes()).hexdigest()[:12]
 
 
-def shipped(*, workers: int = 1, cores: frozenset[int] | None = None) -> Program:
+def shipped(*, workers: int = 1) -> Program:
     """The daemon as it is shipped, with the example's plugins."""
-    return daemon(str(EXAMPLE), workers=workers, **({} if cores is None else {"cores": cores}))
+    return daemon(str(EXAMPLE), workers=workers)
 
 
 def gateway(
@@ -39,7 +39,8 @@ def gateway(
     wanted = {"imports": [str(EXAMPLE)], "plugins": {"directory": "plugins"}, **(settings or {})}
     files = {f"plugins/{name}": source for name, source in (plugins or {}).items()}
     return daemon(
-        files={"gateway.yaml": json.dumps(wanted), "routes.yaml": json.dumps(routes), "plugins/none.txt": "", **files}
+        "{folder}/gateway.yaml",
+        files={"gateway.yaml": json.dumps(wanted), "routes.yaml": json.dumps(routes), "plugins/none.txt": "", **files},
     )
 
 

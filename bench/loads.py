@@ -110,5 +110,5 @@ def _script(asked: Asked, right: Answered, out: Path) -> str:
 
 
 def _lua(data: bytes) -> str:
-    """Bytes as a string of Lua."""
-    return '"' + "".join(chr(b) if 32 <= b < 127 and chr(b) not in '"\\' else f"\\{b:03d}" for b in data) + '"'
+    """Bytes as a string of Lua, every one of them by its number."""
+    return '"' + "".join(f"\\{byte:03d}" for byte in data) + '"'

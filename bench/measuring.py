@@ -21,19 +21,24 @@ WARM = 0.5
 """Seconds that are not measured."""
 
 
-def _no_headers(_: Running) -> Mapping[str, str]:
+Prepare = Callable[[Running], Mapping[str, str]]
+"""What is done before a load; it returns header fields that each request of it has."""
+
+
+def by_nothing(_: Running) -> Mapping[str, str]:
+    """Nothing has to be done."""
     return {}
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A server, what it is asked, over how many connections, and how it is prepared: what that returns are headers."""
+    """A server, what it is asked, over how many connections, and how it is prepared."""
 
     name: str
     server: Server
     call: Call
     connections: int = 16
-    prepare: Callable[[Running], Mapping[str, str]] = _no_headers
+    prepare: Prepare = by_nothing
 
 
 @dataclass(frozen=True, slots=True)

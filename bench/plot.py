@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from html import escape
 
 from bench.measuring import Runs
@@ -17,9 +17,9 @@ _STYLE = (
 )
 
 
-def bars(found: Mapping[str, Runs], names: Sequence[str] = (), ours: Sequence[str] = ()) -> str:
-    """CPU of a call over the bare handler's, a bar a case of `names`, dearest last; `ours` are coloured."""
-    values = {name: _middle(found[name]) for name in names if name in found and found[name].runs}
+def bars(found: Mapping[str, Runs], labels: Mapping[str, str], ours: str) -> str:
+    """CPU of a call over the bare handler's, a bar a case, by its label, dearest last; ours begin with `ours`."""
+    values = {label: _middle(found[name]) for label, name in labels.items() if name in found and found[name].runs}
     values[FLOOR] = 1.0
     ordered = sorted(values.items(), key=lambda item: item[1])
     top = 10 ** math.ceil(math.log10(max(values.values()) * 1.01))
@@ -35,7 +35,7 @@ def bars(found: Mapping[str, Runs], names: Sequence[str] = (), ours: Sequence[st
         f"<title>Processor time of one call, as a multiple of a bare aiohttp handler's</title><style>{_STYLE}</style>",
         '<text x="8" y="18">CPU of a small call, in bare aiohttp handlers (logarithmic)</text>',
         *(_tick(x(tick), tick, height) for tick in ticks),
-        *(_bar(row, name, value, x(value), ours=name in ours) for row, (name, value) in enumerate(ordered)),
+        *(_bar(row, name, value, x(value), ours=name.startswith(ours)) for row, (name, value) in enumerate(ordered)),
         "</svg>",
     ]
     return "\n".join(lines) + "\n"

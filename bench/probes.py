@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
+from dataclasses import replace
 
 import uvloop
 
@@ -201,7 +202,7 @@ def workers(plan: Plan) -> Readings:
     mine = os.sched_getaffinity(0)
     with ExitStack() as stack:
         servers = [
-            stack.enter_context(running(gateways.shipped(workers=count, cores=frozenset(CORES.both))))
+            stack.enter_context(running(replace(gateways.shipped(workers=count), cores=frozenset(CORES.both))))
             for count in (1, 2)
         ]
         answers = [ask(server.port, call.asked) for server in servers]

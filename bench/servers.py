@@ -85,10 +85,10 @@ def peer(name: str, script: str, python: Path, *arguments: str) -> Server:
     return server(name, Program((str(python), str(ROOT / "bench" / "peers" / script), "{port}", *arguments)))
 
 
-def daemon(config: str = "{folder}/gateway.yaml", *, workers: int = 1, **how: object) -> Program:
-    """The daemon on a configuration; `how` are the fields of a Program."""
+def daemon(config: str, *, files: Mapping[str, str] | None = None, workers: int = 1) -> Program:
+    """The daemon on a configuration."""
     command = (sys.executable, "-m", "rpcgw", "serve", "-c", config, "--bind", "127.0.0.1:{port}")
-    return Program((*command, "--workers", str(workers)), supervised=True, **how)  # type: ignore[arg-type]  # as the docstring says
+    return Program((*command, "--workers", str(workers)), files or {}, supervised=True)
 
 
 @contextmanager
