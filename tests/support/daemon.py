@@ -31,8 +31,8 @@ RPCGW = Path(sys.executable).with_name("rpcgw")
 LISTENING = re.compile(r"\blistening\b[^{}\n]*?\baddress=(\S+)")
 BIND = "127.0.0.1:0"
 
-START = 20.0
-STOP = 30.0
+START = STOP = 60.0
+"""Seconds that a busy machine is given; a daemon alone on it needs two, and work in hand has 20 at a stop."""
 POLL = 0.02
 
 CONFIG = "ufo_json_rpc:\n  security:\n    protected_api: false\n"

@@ -16,6 +16,8 @@ from typing import Any
 import pytest
 
 PLAYS = Path(__file__).parent / "plays"
+PATIENCE = 60.0
+"""Seconds that a busy machine is given; what is waited for takes a second or two."""
 START = """
 import sys
 import rpcgw
@@ -70,7 +72,7 @@ class Daemon:
     def journaled(self) -> list[str]:
         return self.journal.read_text().splitlines() if self.journal.exists() else []
 
-    def until(self, true: Callable[[], Any], what: str, seconds: float = 20.0) -> Any:
+    def until(self, true: Callable[[], Any], what: str, seconds: float = PATIENCE) -> Any:
         """Wait for something that another process does."""
         ends = time.monotonic() + seconds
         while time.monotonic() < ends:
@@ -79,7 +81,7 @@ class Daemon:
             time.sleep(0.01)
         raise AssertionError(f"no {what} within {seconds} s; logged:\n{self.text}")
 
-    def until_logged(self, event: str, times: int = 1, seconds: float = 20.0) -> dict[str, Any]:
+    def until_logged(self, event: str, times: int = 1, seconds: float = PATIENCE) -> dict[str, Any]:
         """The n-th line of an event."""
         self.until(lambda: len(self.lines(event)) >= times, f"line {event} x{times}", seconds)
         return self.lines(event)[times - 1]
@@ -90,7 +92,7 @@ class Daemon:
 
     def call(self, query: str = "", port: int | None = None) -> dict[str, Any]:
         """The answer to one call, on a connection of its own."""
-        connection = http.client.HTTPConnection("127.0.0.1", port or self.port, timeout=20)
+        connection = http.client.HTTPConnection("127.0.0.1", port or self.port, timeout=PATIENCE)
         try:
             connection.request("POST", f"/call{query}", b"{}")
             response = connection.getresponse()
@@ -101,7 +103,7 @@ class Daemon:
 
     def get(self, path: str) -> tuple[int, bytes]:
         """Status and body of a page."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
         try:
             connection.request("GET", path)
             response = connection.getresponse()
@@ -112,7 +114,7 @@ class Daemon:
     def signal(self, number: int) -> None:
         self.process.send_signal(number)
 
-    def ended(self, seconds: float = 20.0) -> int:
+    def ended(self, seconds: float = PATIENCE) -> int:
         """The exit code, once it has ended."""
         return self.process.wait(seconds)
 

@@ -15,6 +15,7 @@ from typing import Any, Self
 import pytest
 
 from rpcgw.daemon.pidfile import NotRunning, running
+from tests.unit.daemon.conftest import PATIENCE
 from tests.unit.daemon.test_supervisor import Caller, alive, busy
 
 REQUEST = b"POST /call HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{}"
@@ -331,7 +332,7 @@ def test_an_old_generation_ends_in_time(start: Callable[..., Any]) -> None:
     daemon.configure(tag="new", workers=1, timeouts={"reload": 1.0})
     daemon.signal(signal.SIGHUP)
     daemon.until_logged("drained", seconds=40)
-    caller.join(20)
+    caller.join(PATIENCE)
     assert caller.answer is not None, caller.error
     assert caller.answer["status"] == 503
     assert daemon.call()["tag"] == "new"

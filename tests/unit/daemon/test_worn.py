@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from tests.unit.daemon.conftest import PATIENCE
 from tests.unit.daemon.test_supervisor import Caller
 
 
@@ -22,7 +23,7 @@ def test_a_worn_worker_goes_when_another_serves(start: Callable[..., Any], tmp_p
     assert daemon.lines("worker.gone") == []
     daemon.until(lambda: daemon.call()["pid"] == fresh["worker"], "answer of the fresh worker")
     (tmp_path / "go").touch()
-    caller.join(20)
+    caller.join(PATIENCE)
     assert caller.answer is not None, caller.error
     assert (caller.answer["pid"], caller.answer["status"], caller.answer["connection"]) == (worn, 200, "close")
     gone = daemon.until_logged("worker.gone")
@@ -57,7 +58,7 @@ def test_a_worn_worker_that_dies_is_replaced_once(start: Callable[..., Any], tmp
     daemon.until_logged("worker.ready", 2)
     os.kill(worn, signal.SIGKILL)
     daemon.until_logged("worker.gone")
-    caller.join(20)
+    caller.join(PATIENCE)
     assert daemon.call()["pid"] == daemon.lines("worker.ready")[1]["worker"]
     assert daemon.stop() == 0
     assert len(daemon.lines("worker.ready")) == 2

@@ -25,6 +25,8 @@ from rpcgw.kernel.threads import Threads
 from tests.unit.kernel.world import Worker
 
 WAIT = 10.0
+SOON = 0.1
+"""Seconds within which a call has begun, on any machine."""
 
 
 @dataclass
@@ -501,6 +503,19 @@ async def test_dev_tells_what_happened() -> None:
 # Deadlines, locks, and callers that leave
 
 
+@pytest.fixture
+async def later(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
+    """Moves the loop's clock on: what is to happen at a time happens then, and nothing before."""
+    loop, passed = asyncio.get_running_loop(), [0.0]
+    clock = loop.time
+    monkeypatch.setattr(loop, "time", lambda: clock() + passed[0])
+
+    def move(seconds: float) -> None:
+        passed[0] += seconds
+
+    return move
+
+
 class Slow:
     """What the test sees of a procedure that waits to be let go."""
 
@@ -545,26 +560,35 @@ def slow_procedure(slow: Slow) -> object:
 
 @pytest.mark.parametrize(
     ("deadline", "timeout"),
-    [pytest.param(0.01, None, id="the operator's"), pytest.param(None, 0.01, id="the caller's"),
-     pytest.param(WAIT, 0.01, id="the caller's is shorter"), pytest.param(0.01, WAIT, id="the operator's is shorter")],
+    [pytest.param(WAIT, None, id="the operator's"), pytest.param(None, WAIT, id="the caller's"),
+     pytest.param(9 * WAIT, WAIT, id="the caller's is shorter"),
+     pytest.param(WAIT, 9 * WAIT, id="the operator's is shorter")],
 )  # fmt: skip
-async def test_an_async_call_ends_at_its_deadline(deadline: float | None, timeout: float | None) -> None:
+async def test_an_async_call_ends_at_its_deadline(
+    deadline: float | None, timeout: float | None, later: Callable[[float], None]
+) -> None:
     """-32300 at the shortest of all deadlines; the procedure's clean-up has run, and its lock is free."""
     slow = Slow()
     world = World(slow_procedure(slow), tuning={("general", "Slow.on_loop"): Tuning(deadline=deadline)})
-    failed = await world.failure("Slow.on_loop", {"id": 1}, timeout=timeout)
+    late = asyncio.create_task(world.failure("Slow.on_loop", {"id": 1}, timeout=timeout))
+    await slow.begun.wait()
+    later(WAIT + 1.0)
+    failed = await late
     assert (failed.code, failed.data) == (-32300, {"exception": "AsyncError"})
     assert slow.cleaned
     assert await world.held() == []
     assert world.notes.names == ["started", "failed", "finished"]
 
 
-async def test_a_sync_call_ends_at_its_deadline_and_its_lock_with_its_thread() -> None:
+async def test_a_sync_call_ends_at_its_deadline_and_its_lock_with_its_thread(later: Callable[[float], None]) -> None:
     """-32300 at the deadline; the lock stays until the thread has ended, and other calls go on."""
     slow = Slow()
     threads = Threads(size=1, spare=1)
     world = World(slow_procedure(slow), Demo, threads=threads)
-    assert (await world.failure("Slow.in_thread", {"id": 1}, timeout=0.02)).code == -32300
+    late = asyncio.create_task(world.failure("Slow.in_thread", {"id": 1}, timeout=WAIT))
+    await slow.begun.wait()
+    later(WAIT + 1.0)
+    assert (await late).code == -32300
     assert threads.stuck == 1
     assert (await world.failure("Slow.in_thread", {"id": 1})).code == -32400
     assert await world.value("Demo.threaded", [5]) == [5, 1]
@@ -663,7 +687,7 @@ class Stubborn:
 
 def impatient(stubborn: Stubborn, strays: Strays) -> World:
     names = ["waiting", "in_a_task", "in_a_crowd", "turning", "locked", "failing"]
-    tuning = {("general", f"Stubborn.{name}"): Tuning(deadline=0.01) for name in names}
+    tuning = {("general", f"Stubborn.{name}"): Tuning(deadline=SOON) for name in names}
     return World(stubborn, Demo, tuning=tuning, strays=strays, grace=0.01)
 
 
@@ -732,7 +756,7 @@ async def test_a_slow_clean_up_has_its_time() -> None:
 
     steps: list[str] = []
     strays = Strays()
-    world = World(Tidy(), tuning={("general", "Tidy.rollback"): Tuning(deadline=0.01)}, strays=strays, grace=WAIT)
+    world = World(Tidy(), tuning={("general", "Tidy.rollback"): Tuning(deadline=SOON)}, strays=strays, grace=WAIT)
     assert (await world.failure("Tidy.rollback")).code == -32300
     assert (steps, strays.count) == (["rolled back"], 0)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import itertools
 import os
 import secrets
@@ -31,7 +30,7 @@ class ManualClock:
 
 @dataclass
 class Stock:
-    """A pool, a prefix that is this test's alone, and `expire`, which waits or moves time past a ttl."""
+    """A pool, a prefix that is this test's alone, and `expire`, which lets so many seconds pass for what is there."""
 
     pool: Pool
     prefix: str
@@ -41,6 +40,14 @@ class Stock:
 _numbers = itertools.count()
 
 
+AGE = """
+local past = tonumber(ARGV[1])
+if redis.call('TYPE', KEYS[1]).ok == 'zset' then
+  for _, member in ipairs(redis.call('ZRANGE', KEYS[1], 0, -1)) do redis.call('ZINCRBY', KEYS[1], -past, member) end
+end
+return redis.call('PEXPIRE', KEYS[1], redis.call('PTTL', KEYS[1]) - past)
+"""
+"""Redis has a clock of its own, which nobody can move: what it holds is made so much older instead."""
 PATIENCE = 30.0
 """Seconds for a command: what is promised of every store is no matter of time."""
 SHARED = {"redis over TLS": "tls_redis", "redis behind Sentinels": "watched", "a Cluster": "cluster"}
@@ -55,19 +62,25 @@ async def stock(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator
     async def move(seconds: float) -> None:
         clock.time += seconds
 
-    async def wait(seconds: float) -> None:
-        await asyncio.sleep(seconds)
+    def ageing(pool: RedisPool) -> Callable[[float], Awaitable[None]]:
+        async def age(seconds: float) -> None:
+            for key in await pool.keys(prefix):
+                await pool._run(AGE, key, int(seconds * 1000))
+
+        return age
 
     pool: Pool
+    expire: Callable[[float], Awaitable[None]]
     match request.param:
         case "memory":
             pool, expire = MemoryPool(now=clock), move
         case "files":
             pool, expire = FilePool(str(tmp_path / "pool"), now=clock), move
         case "redis":
-            # Redis has a clock of its own, which nobody can move.
-            pool, expire = RedisPool(request.getfixturevalue("redis_url"), PATIENCE), wait
+            pool = RedisPool(request.getfixturevalue("redis_url"), PATIENCE)
+            expire = ageing(pool)
         case _:
-            pool, expire = RedisPool(request.getfixturevalue(SHARED[request.param]).url, PATIENCE), wait
+            pool = RedisPool(request.getfixturevalue(SHARED[request.param]).url, PATIENCE)
+            expire = ageing(pool)
     yield Stock(pool, prefix, expire)
     await pool.close()

@@ -10,7 +10,8 @@ import pytest
 from rpcgw.kernel.ports import Pool
 
 TTL = 60.0
-SHORT = 0.05
+SHORT = 20.0
+"""More than any machine needs between two steps of a test: what has not been made old is still there."""
 
 
 class Stock(Protocol):

@@ -187,3 +187,18 @@ async def test_a_unix_socket_will_do(server: Server) -> None:
     assert await pool.add("key", b"1", 60)
     assert await pool.get("key") == b"1"
     await pool.close()
+
+
+async def test_a_value_ends_by_the_clock_of_redis(server: Server) -> None:
+    """Nobody has to do anything for it: not before its time, and then for good, in an index too."""
+    pool = RedisPool(server.url, DEADLINE)
+    await eventually(pool.ping)
+    began = time.monotonic()
+    await pool.enlist("index", "member", 0.3)
+    await pool.set("key", b"1", 0.3)
+    while await pool.get("key") is not None:
+        assert time.monotonic() < began + DEADLINE
+        await asyncio.sleep(0.01)
+    assert time.monotonic() - began >= 0.29
+    assert await pool.census("index") == (0, 1)
+    await pool.close()
