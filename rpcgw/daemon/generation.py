@@ -211,7 +211,7 @@ class Generation:
             with suppress(ProcessLookupError):
                 self._process.kill()
         if self._watching is not None:
-            await self._watching
+            await asyncio.shield(self._watching)  # whoever is told to hurry must not take this along
 
     async def _watch(self, process: asyncio.subprocess.Process) -> None:
         code = await process.wait()

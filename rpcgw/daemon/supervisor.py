@@ -96,6 +96,7 @@ class Supervisor:
                 forget(self._listeners)
             forget(self._scraped)
             self._keeping.close()
+            self._ignore_signals()
         return self._code if code is None else code
 
     def _take_signals(self) -> None:
@@ -106,6 +107,14 @@ class Supervisor:
         loop.add_signal_handler(signal.SIGHUP, self._told_to_reload, "SIGHUP")
         loop.add_signal_handler(signal.SIGUSR1, self._told_to_reopen)
         loop.add_signal_handler(signal.SIGCHLD, self._orphans.reap)
+
+    def _ignore_signals(self) -> None:
+        """Whatever comes now comes too late: the loop would give it back to the system, which kills."""
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1):
+            loop.remove_signal_handler(number)
+            signal.signal(number, signal.SIG_IGN)
+        loop.remove_signal_handler(signal.SIGCHLD)
 
     def _told_to_stop(self) -> None:
         self._crew.ending = True

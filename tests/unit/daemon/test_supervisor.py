@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -159,6 +160,21 @@ def test_a_second_sigterm_forces(start: Callable[..., Any]) -> None:
     assert daemon.lines("stopped")[0]["forced"] is True
     caller.join(5)
     assert caller.error is not None
+
+
+@pytest.mark.parametrize("late", [0.0, 0.002, 0.004, 0.006, 0.008, 0.01, 0.015, 0.02])
+def test_a_second_sigterm_at_the_very_end(start: Callable[..., Any], late: float) -> None:
+    """It comes while the last process is waited for: the daemon ends with 0, and says nothing of what it cut."""
+    daemon = start(workers=1)
+    assert daemon.port
+    daemon.signal(signal.SIGTERM)
+    daemon.until_logged("worker.gone")
+    ends = time.monotonic() + late
+    daemon.until(lambda: time.monotonic() >= ends, "time")
+    with suppress(ProcessLookupError):
+        daemon.signal(signal.SIGTERM)
+    assert daemon.ended(10) == 0, daemon.text
+    assert "Traceback" not in daemon.text
 
 
 def test_readiness_goes_first(start: Callable[..., Any]) -> None:
