@@ -95,8 +95,8 @@ acceptance: setup ## run the tests of docs/acceptance/ and write docs/acceptance
 	@.venv/bin/python -m scripts.acceptance $(ARGS)
 
 .PHONY: systemd-test
-systemd-test: setup ## install the units into a machine that systemd boots, and run them there: as root, in a minute
-	@$(PYTEST) tests/e2e/test_booted_service.py $(ARGS)
+systemd-test: setup $(RELEASE:%=.cache/systems/%/.ready) ## run the units under a booted systemd, as root: this one's, or RELEASE=trixie's
+	@SYSTEM=$(RELEASE:%=.cache/systems/%/tree) $(PYTEST) tests/e2e/test_booted_service.py $(ARGS)
 
 .PHONY: image-test
 image-test: setup $(IMAGE_OK) ## build the image with podman and run it, on a network of its own: as root, on Debian
@@ -207,6 +207,11 @@ $(PIPX_OK): requirements/pipx.lock
 $(AUDIT_OK): requirements/audit.lock
 	@echo "setup: audit"
 	@$(SETUP) venv .cache/audit $<
+	@touch $@
+
+.cache/systems/%/.ready: requirements/runtime.lock
+	@echo "setup: Debian $*"
+	@$(SETUP) system .cache/systems/$* $* $<
 	@touch $@
 
 $(IMAGE_OK): requirements/container.lock | $(VENV_OK)

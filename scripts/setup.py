@@ -10,6 +10,7 @@
     setup.py curl                                curl on the PATH
     setup.py chromium                            a Chromium on the PATH
     setup.py nspawn                              systemd-nspawn, where one may install it
+    setup.py system DIRECTORY RELEASE LOCK       another release of Debian to boot in tests, and LOCK's wheels for it
     setup.py image DIRECTORY LOCK                what the image is tested with: podman, a base of Debian, LOCK's wheels
 
 It runs under the system's Python, before anything is installed: the standard library only. What is missing and cannot
@@ -30,6 +31,7 @@ from typing import NoReturn
 OLDEST_PYTHON = (3, 11)
 OLDEST_NODE = (22, 19)
 ROOT = Path(__file__).resolve().parent.parent
+CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
 OWN_PYTHON = ROOT / ".venv" / "bin" / "python"
 SYSTEM_PYTHON = Path("/usr/bin/python3")
 """Under which services run: some of what they need hangs on its exact version."""
@@ -197,6 +199,25 @@ def find_nspawn() -> None:
         print("setup: tests that boot systemd will be skipped: they want root and systemd-nspawn", file=sys.stderr)
 
 
+def prepare_system(directory: str, release: str, lock: str) -> None:
+    """Make a folder with `tree`, a release of Debian with systemd, and `wheels`, by the pip that it has."""
+    if shutil.which("mmdebstrap") is None:
+        install_from_debian("mmdebstrap", "mmdebstrap, which makes another Debian,")
+    folder = Path(directory).resolve()
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    fetch = "python3 -m venv /v && /v/bin/pip download -qq --require-hashes --only-binary=:all: -d /wheels -r /lock"
+    hooks = (
+        f'mkdir -p "$1{CERTIFICATES.parent}" && cp {CERTIFICATES} "$1{CERTIFICATES.parent}"',
+        f'cp "{Path(lock).resolve()}" "$1/lock"',
+        f'chroot "$1" sh -c "{fetch}"',
+        f'mv "$1/wheels" "{folder}/wheels" && rm -r "$1/v" "$1/lock"',
+    )
+    include = "systemd,systemd-sysv,dbus,libnss-systemd,procps,python3-venv,redis-server"
+    made = ("--quiet", "--variant=minbase", f"--include={include}", *(f"--customize-hook={hook}" for hook in hooks))
+    run("mmdebstrap", *made, release, folder / "tree")
+
+
 def prepare_image(directory: str, lock: str) -> None:
     """Make a folder with `base.tar`, this Debian with its Python, and the wheels for it; the engine is installed."""
     for program, package in (("podman", "podman"), ("runc", "runc"), ("ip", "iproute2"), ("mmdebstrap", "mmdebstrap")):
@@ -235,6 +256,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "curl": find_curl,
     "chromium": find_chromium,
     "nspawn": find_nspawn,
+    "system": prepare_system,
     "image": prepare_image,
     "postgres": find_postgres,
 }

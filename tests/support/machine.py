@@ -1,7 +1,8 @@
-"""A machine that systemd has booted: this system's own programs below an empty `/etc` and `/var`, and nobody else's network.
+"""A machine that systemd has booted: a system's own programs below an empty `/etc` and `/var`, and nobody else's network.
 
-Its root is a directory of its own, so nothing here is changed, and nothing that is set up here is started there. It is
-systemd-nspawn's container: it needs root, and a system whose init is systemd, though that need not run.
+The system is this one, or another one's tree that SYSTEM names (`make systemd-test RELEASE=trixie`). The machine's root is
+a directory of its own, so nothing here is changed, and nothing that is set up here is started there. It is systemd-nspawn's
+container: it needs root, and a system whose init is systemd, though that need not run.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 NSPAWN = "systemd-nspawn"
-SYSTEMD = Path("/usr/lib/systemd/systemd")
+SYSTEM = Path(os.environ.get("SYSTEM") or "/").resolve()
+SYSTEMD = SYSTEM / "usr/lib/systemd/systemd"
+CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
 BOOT = 60.0
 PATIENCE = 60.0
 POLL = 0.05
@@ -45,7 +48,7 @@ def missing() -> str:
         return "a machine of one's own is root's to boot: run these tests as root"
     if shutil.which(NSPAWN) is None or not SYSTEMD.exists():
         return f"{NSPAWN} is missing. Install it, on Debian with: sudo apt-get install systemd-container"
-    if not Path("/lib").is_symlink():
+    if not (SYSTEM / "lib").is_symlink():
         return "this system keeps programs outside /usr: these tests boot one that has them all there"
     return ""
 
@@ -102,6 +105,10 @@ class Machine:
             assert time.monotonic() < deadline, f"{found}, not {wanted}:\n{self.journal(unit)}"
             time.sleep(POLL)
 
+    def version(self) -> int:
+        """Which systemd it is."""
+        return int(self.systemctl("--version").split()[1])
+
     def journal(self, unit: str) -> str:
         """What a unit, and systemd of it, have logged."""
         return self.run("journalctl", "--no-pager", "--output=cat", f"--unit={unit}")
@@ -123,24 +130,27 @@ def lay(root: Path) -> None:
     for name in EMPTY:
         (root / name).mkdir()
     for name in ("bin", "lib", "lib64", "sbin"):
-        if Path("/", name).is_symlink():
+        if (SYSTEM / name).is_symlink():
             (root / name).symlink_to(f"usr/{name}")
     for name, text in FILES.items():
         (root / name).parent.mkdir(exist_ok=True)
         (root / name).write_text(text, "utf-8")
-    shutil.copyfile("/etc/ld.so.cache", root / "etc/ld.so.cache")
+    shutil.copyfile(SYSTEM / "etc/ld.so.cache", root / "etc/ld.so.cache")
+    if CERTIFICATES.exists():  # pip wants some, also where it fetches nothing
+        (root / CERTIFICATES.relative_to("/")).parent.mkdir(parents=True)
+        shutil.copyfile(CERTIFICATES, root / CERTIFICATES.relative_to("/"))
     (root / "etc/systemd/system").mkdir(parents=True)
 
 
 @contextlib.contextmanager
 def booted(root: Path, shown: Sequence[Path] = ()) -> Iterator[Machine]:
     """Boot what `lay` has laid, and shut it down when the block ends; `shown` are more directories of ours to be seen."""
-    directories = [Path("/usr"), *(place for place in shown if not place.is_relative_to("/usr"))]
     command = [
         *(NSPAWN, "--quiet", "--boot", "--register=no", "--keep-unit", "--private-network", "--settings=no"),
         *("--console=pipe", "--link-journal=no", "--resolv-conf=off", "--timezone=off"),
         *(f"--directory={root}", f"--machine=rpcgw-test-{os.getpid()}"),
-        *(f"--bind-ro={place}" for place in directories),
+        f"--bind-ro={SYSTEM / 'usr'}:/usr",
+        *(f"--bind-ro={place}" for place in shown if not place.is_relative_to("/usr")),
     ]
     log = root.with_name(f"{root.name}.log")
     with log.open("wb") as output:

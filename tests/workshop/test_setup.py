@@ -42,7 +42,7 @@ def test_an_unknown_command_names_the_known_ones(tmp_path: Path) -> None:
     done = setup("everything", path=str(tmp_path))
     assert (done.returncode, done.stderr) == (
         1,
-        "setup: one of venv, other-venv, wheels, node, npm, redis, curl, chromium, nspawn, image, postgres is wanted\n",
+        "setup: one of venv, other-venv, wheels, node, npm, redis, curl, chromium, nspawn, system, image, postgres is wanted\n",
     )
 
 
