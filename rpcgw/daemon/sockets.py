@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import socket
-from collections.abc import MutableMapping, Sequence
+from collections.abc import Mapping, MutableMapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -18,22 +18,32 @@ class CannotListen(Exception):
     """An address that cannot be bound; the text is for people."""
 
 
-def listen(address: str) -> socket.socket:
+_ADVICE: Mapping[tuple[bool, int | None], str] = {
+    (False, errno.EACCES): "; ports below 1024 are the system's: take another, or let systemd hand the socket over",
+    (False, errno.EADDRNOTAVAIL): "; no interface of this host has that address: 0.0.0.0 and [::] are all of them",
+    (True, errno.ENOENT): "; make its directory first",
+    (True, errno.EACCES): "; its directory must be one that this user may write to",
+}
+"""What to do, for unix sockets and for others."""
+
+
+def listen(address: str, option: str = "--bind") -> socket.socket:
     """A listening socket at `host:port`, `[v6]:port` or `unix:/path`; port 0 takes a free one.
 
-    A unix socket file that nobody listens at any more is replaced.
+    A unix socket file that nobody listens at any more is replaced. `option` is what names the address.
 
     Raises:
         CannotListen: says which address, and why.
     """
+    unix = address.startswith("unix:")
     try:
-        return _listen_unix(address[5:]) if address.startswith("unix:") else _listen_tcp(address)
+        return _listen_unix(address[5:]) if unix else _listen_tcp(address)
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
-            raise CannotListen(
-                f"{address} is in use by another process; stop it, or bind elsewhere (--bind)"
-            ) from error
-        raise CannotListen(f"cannot listen at {address}: {error.strerror or error}") from error
+            text = f"{address} is in use by another process; stop it, or bind elsewhere ({option})"
+            raise CannotListen(text) from error
+        advice = _ADVICE.get((unix, error.errno), "")
+        raise CannotListen(f"cannot listen at {address}: {error.strerror or error}{advice}") from error
 
 
 def _listen_tcp(address: str) -> socket.socket:

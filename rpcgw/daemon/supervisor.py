@@ -215,7 +215,7 @@ class Supervisor:
             for address in needs.bind:
                 self._listeners.append(listen(address))
         if needs.metrics_bind:
-            self._scraped.append(listen(needs.metrics_bind))
+            self._scraped.append(listen(needs.metrics_bind, "metrics.bind"))
         self._crew.listeners = self._listeners
         self._crew.scraped = self._scraped
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 import tomllib
 from collections.abc import Iterable, Iterator
 from importlib.metadata import Distribution, distributions
@@ -102,11 +103,14 @@ def _single_files(folder: Path) -> Iterator[Candidate]:
         stem, distribution = file.stem, f"file:{file.stem}"
         if stem.startswith("_"):
             continue
-        if stem.isidentifier():
-            yield Candidate(stem, f"{stem}:plugin", distribution, "", "file", str(file), str(folder))
-        else:
+        if stem in sys.stdlib_module_names:
+            reason = f"Python has a module {stem} of its own; call it my_{stem}.py, say"
+            yield _broken(stem, distribution, "file", file, reason)
+        elif not stem.isidentifier():
             reason = f"Python cannot import a file of this name; call it {_importable(stem)}.py, say"
             yield _broken(stem, distribution, "file", file, reason)
+        else:
+            yield Candidate(stem, f"{stem}:plugin", distribution, "", "file", str(file), str(folder))
 
 
 def _importable(stem: str) -> str:

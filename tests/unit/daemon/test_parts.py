@@ -134,8 +134,14 @@ def test_a_stale_unix_socket_is_replaced(tmp_path: Path) -> None:
 UNUSABLE = [
     pytest.param("unix:{}/file", "there is a file that is no socket", id="a file that is no socket"),
     pytest.param("unix:{}/taken", "in use by another process", id="a unix socket that is in use"),
-    pytest.param("unix:{}/no/such/directory", "No such file or directory", id="no such directory"),
-    pytest.param("203.0.113.1:80", "Cannot assign requested address", id="no address of this machine"),
+    pytest.param(
+        "unix:{}/no/such/directory", "No such file or directory; make its directory first", id="no such directory"
+    ),
+    pytest.param(
+        "203.0.113.1:80",
+        "Cannot assign requested address; no interface of this host has that address",
+        id="no address of this machine",
+    ),
     pytest.param("no.such.host.invalid:80", "cannot listen at no.such.host.invalid:80", id="no such host"),
 ]
 
@@ -152,6 +158,13 @@ def test_an_address_that_cannot_be_had_is_said_plainly(tmp_path: Path, address: 
     assert text in str(said.value)
     assert address.format(tmp_path) in str(said.value)
     assert (tmp_path / "file").read_text() == "mine"
+
+
+def test_an_address_in_use_names_its_option() -> None:
+    """What to change is named: another option than --bind may have asked for the address."""
+    with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(CannotListen) as said:
+        listen(f"127.0.0.1:{taken.getsockname()[1]}", "metrics.bind")
+    assert str(said.value).endswith("bind elsewhere (metrics.bind)")
 
 
 def test_sockets_for_another_process_are_left_alone() -> None:

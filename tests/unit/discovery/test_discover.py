@@ -105,3 +105,10 @@ def test_a_file_that_python_cannot_import(tmp_path: Path, name: str, better: str
     (tmp_path / f"{name}.py").write_text("")
     (found,) = [each for each in discover(str(tmp_path)).candidates if each.origin != "venv"]
     assert (found.name, found.target) == (name, f"!Python cannot import a file of this name; call it {better}.py, say")
+
+
+def test_a_file_that_is_called_as_a_module_of_python(tmp_path: Path) -> None:
+    """It would never be imported: Python's own module is, in its place."""
+    (tmp_path / "typing.py").write_text("")
+    (found,) = [each for each in discover(str(tmp_path)).candidates if each.origin != "venv"]
+    assert (found.name, found.target) == ("typing", "!Python has a module typing of its own; call it my_typing.py, say")
