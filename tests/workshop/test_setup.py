@@ -46,6 +46,15 @@ def test_an_unknown_command_names_the_known_ones(tmp_path: Path) -> None:
     )
 
 
+def test_a_venv_of_a_python_that_is_not_here_is_left_out(tmp_path: Path) -> None:
+    """What only a measurement wants is no reason to fail: one line says what is missing, and nothing is made."""
+    wanted = tmp_path / "venv"
+    done = setup("other-venv", "9.99", str(wanted), "requirements/bolt.lock", path=str(tmp_path))
+    assert (done.returncode, done.stdout) == (0, "")
+    assert done.stderr == f"setup: {wanted} is left out: there is no Python 9.99 here\n"
+    assert not wanted.exists()
+
+
 @pytest.mark.parametrize(("said", "version"), SAID)
 def test_nodes_version_is_read_from_what_it_says(said: str, version: tuple[int, ...], tmp_path: Path) -> None:
     """What `node --version` prints is compared as numbers; what is no release is older than any."""
