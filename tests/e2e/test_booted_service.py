@@ -224,6 +224,28 @@ def test_a_reload_that_is_waited_for(service: Machine) -> None:
             assert service.show("rpcgw", "StatusText")["StatusText"].startswith(refused)
 
 
+def test_its_files_are_rotated_as_the_page_says(service: Machine) -> None:
+    """With `LogsDirectory=` it writes below /var/log, and after logrotate's command into a new file."""
+    page = (ROOT / "docs/howto/logging.md").read_text("utf-8")
+    [command] = re.findall(r"^ +(systemctl kill .*)$", page, re.MULTILINE)
+    log = service.root / "var/log/private/rpcgw/access.log"
+    config = (service.root / "etc/rpcgw/gateway.yaml").read_text("utf-8")
+    logging = "logging: {access: {enabled: true, file: /var/log/rpcgw/access.log}}\n"
+    with (
+        changed(service, "/etc/rpcgw/gateway.yaml", f"{config}\n{logging}"),
+        drop_in(service, "rpcgw.service", "[Service]\nLogsDirectory=rpcgw\n"),
+    ):
+        service.systemctl("restart", "rpcgw")
+        assert call(service, "Hello.greet", name="Ada") == "Hello, Ada."
+        wait_until(lambda: log.exists() and "/rpc" in log.read_text("utf-8"), 20, lambda: service.journal("rpcgw"))
+        log.rename(log.with_name("access.log.1"))
+        service.run("sh", "-c", command)
+        wait_until(log.exists, 20, lambda: service.journal("rpcgw"))
+        assert call(service, "Hello.greet", name="Ada") == "Hello, Ada."
+        wait_until(lambda: "/rpc" in log.read_text("utf-8"), 20, lambda: service.journal("rpcgw"))
+    assert service.show("rpcgw", "NRestarts") == {"NRestarts": "0"}
+
+
 def test_a_stop_is_clean(service: Machine) -> None:
     """The process ends with 0, and none of it is left."""
     service.systemctl("stop", "rpcgw")
