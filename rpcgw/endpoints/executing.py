@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Coroutine
 from typing import Any, Protocol
 
-from rpcgw.kernel.call import Call, Done, Outcome
+from rpcgw.kernel.call import Call, Outcome
 
 
 class Executor(Protocol):
@@ -18,5 +18,5 @@ class Executor(Protocol):
 class Beginner(Executor, Protocol):
     """One that also runs calls without waiting."""
 
-    def begin(self, call: Call) -> Done | Coroutine[Any, Any, Outcome]:
-        """Run a call in the current task: its result where nothing had to be waited for, else the rest of it."""
+    def begin(self, call: Call) -> Outcome | Coroutine[Any, Any, Outcome]:
+        """Run a call in the current task: its outcome where nothing had to be waited for, else the rest of it."""

@@ -16,7 +16,7 @@ from rpcgw.endpoints import mcp_replies as replies
 from rpcgw.endpoints import tool_calls
 from rpcgw.endpoints.visit import Services, Visit
 from rpcgw.exchange import HeaderFields, Headers, Inbound, Reply
-from rpcgw.kernel.call import Call, Done, Outcome
+from rpcgw.kernel.call import Call, Done, Failed, Outcome
 from rpcgw.kernel.gate import Shape
 from rpcgw.kernel.language import ENGLISH
 from rpcgw.kernel.messages import Texts
@@ -90,7 +90,10 @@ class QuickCalls:
         )
         outcome = services.executor.begin(call)
         if not isinstance(outcome, Done):
-            return _rest(Visit(endpoint, services, principal, inbound, facts.locale), asked, tool, session, outcome)
+            visit = Visit(endpoint, services, principal, inbound, facts.locale)
+            if isinstance(outcome, Failed):
+                return _failed(visit, asked, tool, session, outcome)
+            return _rest(visit, asked, tool, session, outcome)
         body = answers.done(asked.id, outcome, endpoint, "stateless" if session is None else "session")
         return Reply(200, body, facts.fields)
 
@@ -115,6 +118,12 @@ def _refused(visit: Visit, asked: Usual, misfit: Misfit, session: Session | None
     request = asked.request()
     made = tool_calls.not_run(visit, request, tool_calls.Running(visit, request, session), misfit)
     return _of(visit, made, session)
+
+
+def _failed(visit: Visit, asked: Usual, tool: Tool, session: Session | None, failed: Failed) -> Reply:
+    """The answer to a call that failed at once."""
+    request = asked.request()
+    return _of(visit, tool_calls.ended(visit, request, tool, failed, tool_calls.revision_of(request, session)), session)
 
 
 async def _rest(visit: Visit, asked: Usual, tool: Tool, session: Session | None, work: Awaitable[Outcome]) -> Reply:

@@ -122,14 +122,15 @@ def _single(visit: Visit, request: Request) -> Reply | Coroutine[Any, Any, Reply
     if visit.services.tracer is not None or request.special.callback is not None:
         return _waited(visit, request.id, _outcome(visit, request, call))
     outcome = visit.services.executor.begin(call)
-    if isinstance(outcome, Done):
-        return answers.answer_to(request.id, outcome)
-    return _waited(visit, request.id, outcome)
+    return _ended(visit, request.id, outcome) if isinstance(outcome, Outcome) else _waited(visit, request.id, outcome)
 
 
 async def _waited(visit: Visit, identifier: Id, work: Awaitable[Outcome]) -> Reply:
-    """The answer to a single call that is not over yet."""
-    outcome = await work
+    return _ended(visit, identifier, await work)
+
+
+def _ended(visit: Visit, identifier: Id, outcome: Outcome) -> Reply:
+    """The answer to a single call."""
     challenge: HeaderFields = ()
     if isinstance(outcome, Failed) and isinstance(outcome.error, ScopeMissing):
         challenge = insufficient_scope(visit.endpoint.metadata_url, outcome.error.scopes)

@@ -56,7 +56,7 @@ async def run(
     """The answer to a call, while its client may hear of it, give it up, or leave; None as in `call`."""
     made: Answer | Refused | None = None
     try:
-        made = await attended(_answer(visit, request, tool, work, running.revision), running.attend)
+        made = await attended(_awaited(visit, request, tool, work, running.revision), running.attend)
     except asyncio.CancelledError:
         made = refuse(_CUT, request.id, running.revision.era)
         raise
@@ -65,7 +65,8 @@ async def run(
     return made
 
 
-def _revision(request: Modern | Legacy, session: Session | None) -> Revision:
+def revision_of(request: Modern | Legacy, session: Session | None) -> Revision:
+    """The revision that a request is of: its own, or its session's."""
     if isinstance(request, Modern):
         return STATELESS[request.revision]
     assert session is not None, "a request of the session era comes in a session"
@@ -104,10 +105,14 @@ def _tell(visit: Visit, asked: Call, fault: Fault) -> None:
     observer.call_finished(asked, Failed(fault.code, fault.message, {}, error), 0.0)
 
 
-async def _answer(
+async def _awaited(
     visit: Visit, request: Modern | Legacy, tool: Tool, work: Awaitable[Outcome], revision: Revision
 ) -> Answer | Refused:
-    outcome = await work
+    return ended(visit, request, tool, await work, revision)
+
+
+def ended(visit: Visit, request: Modern | Legacy, tool: Tool, outcome: Outcome, revision: Revision) -> Answer | Refused:
+    """The answer to a call that is over."""
     body = answers.outcome_of(request.id, outcome, tool, visit.endpoint, revision)
     if isinstance(body, Fault):
         return refuse(body, request.id, revision.era)
@@ -156,7 +161,7 @@ class Running:
     def __init__(self, visit: Visit, request: Modern | Legacy, session: Session | None) -> None:
         meta = request.params.get("_meta")
         self.meta: dict[str, Any] = meta if type(meta) is dict else _NO_META
-        self.revision = _revision(request, session)
+        self.revision = revision_of(request, session)
         self._visit = visit
         self._request = request
         self._session = session

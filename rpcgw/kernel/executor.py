@@ -157,8 +157,8 @@ class Executor:
         seconds = call.timeout if limit is None else shortest(call.timeout, limit)
         return await self._settled(call, started, seconds, partial(self._run, call, plan))
 
-    def begin(self, call: Call) -> Done | Coroutine[Any, Any, Outcome]:
-        """Run a call in the current task: its result, where it was there without any waiting.
+    def begin(self, call: Call) -> Outcome | Coroutine[Any, Any, Outcome]:
+        """Run a call in the current task: its outcome, where it was there without any waiting.
 
         Else what `execute` gives, to be awaited in this very task: the call may have begun.
         """
@@ -173,7 +173,7 @@ class Executor:
             return self.execute(call)
         return self._at_once(call, plan)
 
-    def _at_once(self, call: Call, plan: Plan) -> Done | Coroutine[Any, Any, Outcome]:
+    def _at_once(self, call: Call, plan: Plan) -> Outcome | Coroutine[Any, Any, Outcome]:
         """The first step of a call that nothing surrounds; it is mostly the last one, too."""
         if (loop := self._loop) is None:
             loop = self._loop = asyncio.get_running_loop()
@@ -197,6 +197,10 @@ class Executor:
         except BaseException as cause:  # noqa: BLE001 -- whatever the author's code raises is this call's failure
             failure = cause
         own = task.cancelling() - before
+        if isinstance(failure, RpcError) and not own:  # a refusal, mostly: nobody who listens is to be waited for
+            failed = self._failed(call, failure, failure)
+            self._observer.call_finished(call, failed, self._monotonic() - started)
+            return failed
         if over or work is None:
             return self._settled(call, started, None, lambda _: ended(task, own, failure or asyncio.CancelledError()))
         for _ in range(own):  # it meets the cancellation where it waits, as its own
@@ -440,6 +444,9 @@ class Executor:
             await self._tell(self._listeners.error, event)
             replaced: object = event.error
             error = replaced if isinstance(replaced, RpcError) else error
+        return self._failed(call, cause, error)
+
+    def _failed(self, call: Call, cause: BaseException, error: RpcError) -> Failed:
         texts = self._languages.get(call.locale, ENGLISH)
         failed = render(error, exposed=self._exposed, names=self._error_names, texts=texts)
         self._observer.call_failed(call, cause, failed.code)

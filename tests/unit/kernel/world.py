@@ -70,7 +70,7 @@ class Worker:
     async def begin(self, call: Call) -> Outcome:
         """The other way to run them."""
         outcome = self.executor.begin(call)
-        return outcome if isinstance(outcome, Done) else await outcome
+        return outcome if isinstance(outcome, Outcome) else await outcome
 
     async def done(self, method: str, params: Any = None, **more: Any) -> Done:
         """A call that has to succeed."""
