@@ -17,7 +17,7 @@ from rpcgw.endpoints.deferred import Deferral, NamedQueue
 from rpcgw.endpoints.webhooks import Webhooks
 from rpcgw.kernel.call import Call
 from rpcgw.kernel.ports import HttpClient, JobQueue
-from rpcgw.kernel.scopes import refusal
+from rpcgw.kernel.scopes import is_usable
 
 JOBS, OTEL, POSTGRES = "rpcgw[jobs]", "rpcgw[otel]", "rpcgw[postgres]"
 """The extras of the package that bring what is missing."""
@@ -54,7 +54,8 @@ async def open_deferral(runtime: Runtime) -> AsyncIterator[Deferral]:
 
         def knows(call: Call) -> bool:
             method = (gateway.table.methods(call.group, call.version) or {}).get(call.method)
-            return method is not None and refusal(method, call.principal) is None
+            off = runtime.switches.off(call.group)
+            return method is not None and is_usable(method, call.principal.scopes, off)
 
         yield Deferral(
             runtime.executor,

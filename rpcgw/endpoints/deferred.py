@@ -40,7 +40,7 @@ class Deferral:
     Args:
         executor: What runs calls.
         observer: Who is told what happens.
-        knows: Whether a call's method exists in its group and version.
+        knows: Whether a call's method exists in its group and version, for its caller, and is on.
         webhooks: What sends answers; None: webhooks are not allowed.
         queue: Where calls wait; None: they run in this process.
         concurrency: How many run in this process at once.

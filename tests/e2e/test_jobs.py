@@ -289,6 +289,23 @@ def test_foreign_producers(broker: Broker, hooks: Receiver, place: Path) -> None
         assert hooks.wait()[0].json()["result"] == f"{CLIENT} queue 10"
 
 
+def test_a_method_that_is_off(broker: Broker, hooks: Receiver) -> None:
+    """It is not accepted into the queue; what waited there is answered as a call of what never was, until it is on."""
+    callback = f"{hooks.url}/x"
+    body = {"jsonrpc": "2.0", "id": 7, "method": "Demo.double"}
+    wanted = {**body, "params": {"number": 4, "$rpc": {"callback": callback}}}
+    with daemon(config=config(broker, hooks), plugins={"demo.py": PLUGIN}) as running:
+        assert "result" in post(running, wanted)
+        assert cli("switch", "off", "Demo.double", cwd=running.folder).returncode == 0
+        with worker(running.folder, broker.name):
+            assert hooks.wait()[0].json()["error"]["code"] == -32601
+            wait_until(lambda: "error" in post(running, {**body, "params": {"number": 4}}), 20, running.stderr)
+            assert post(running, wanted)["error"]["code"] == -32601
+            assert cli("switch", "on", "Demo.double", cwd=running.folder).returncode == 0
+            broker.produce(message("Demo.double", number=5, callback=callback))
+            assert hooks.wait(2)[1].json()["result"] == f"{CLIENT} queue 10"
+
+
 DEAD = {
     'O:8:"stdClass":0:{}': "the message is no JSON",
     message("Demo.double", None, number=1): "refused: no token",
