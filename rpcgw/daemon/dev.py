@@ -141,7 +141,7 @@ class Dev:
         self._lines("ready", watching=True)
         again = await self._until_told()
         running.draining({} if again else None)
-        await door.drain(RESTART_GRACE if again else self._compiled.needs.grace, 0.0)
+        await door.drain(RESTART_GRACE if again else self._compiled.needs.grace, 0.0, last=not again)
         return None if again else OK
 
     def _told_to_stop(self) -> None:

@@ -177,13 +177,15 @@ class Generation:
         for member in self:
             member.channel.send(message)
 
-    async def retire(self, grace: float, idle: float | None, tools: Mapping[str, str] | None = None) -> None:
+    async def retire(
+        self, grace: float, idle: float | None, tools: Mapping[str, str] | None = None, *, last: bool = False
+    ) -> None:
         """Let the workers drain; whoever is not gone in time is killed. The template ends with its last worker.
 
-        `tools` are those of the generation that serves from now on, if any.
+        `tools` are those of the generation that serves from now on, if any; `last` says that nobody serves any more.
         """
         self.retiring = True
-        self.tell({"do": "drain", "grace": grace, "idle": idle, "tools": tools})
+        self.tell({"do": "drain", "grace": grace, "idle": idle, "tools": tools, "last": last})
         gone = [member.gone for member in self]
         if gone and (await asyncio.wait(gone, timeout=grace + CLOSE_WITHIN))[1]:
             await self.kill()

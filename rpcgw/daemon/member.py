@@ -49,7 +49,7 @@ class Member:
     def relieve(self, grace: float) -> None:
         """Let a worn worker drain as one of an old generation does; it is killed if it does not come to an end."""
         self.relieved = True
-        self.channel.send({"do": "drain", "grace": grace, "idle": None, "tools": None})
+        self.channel.send({"do": "drain", "grace": grace, "idle": None, "tools": None, "last": False})
         asyncio.get_running_loop().call_later(grace + CLOSE_WITHIN, self.kill, signal.SIGKILL)
 
     def kill(self, number: int) -> None:

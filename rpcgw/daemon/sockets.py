@@ -95,17 +95,6 @@ def address_of(listener: socket.socket) -> str:
     return f"[{host}]:{port}" if listener.family == socket.AF_INET6 else f"{host}:{port}"
 
 
-def refuse(listeners: Sequence[socket.socket]) -> None:
-    """Let nobody connect any more, whichever processes hold these sockets too.
-
-    Who comes later is told at once, and can go elsewhere; in the queue of a socket that nobody accepts from they would
-    wait to no end.
-    """
-    for listener in listeners:
-        with suppress(OSError):  # not every system knows it
-            listener.shutdown(socket.SHUT_RDWR)
-
-
 def forget(listeners: Sequence[socket.socket]) -> None:
     """Close sockets that `listen` made, and remove the files of unix ones."""
     for listener in listeners:

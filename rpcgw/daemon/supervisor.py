@@ -28,7 +28,7 @@ from rpcgw.daemon.notify import Notifier
 from rpcgw.daemon.options import Needs, Options
 from rpcgw.daemon.orphans import Orphans, become_parent_of_orphans
 from rpcgw.daemon.restart import needing_restart
-from rpcgw.daemon.sockets import CannotListen, address_of, forget, handed_over, listen, refuse
+from rpcgw.daemon.sockets import CannotListen, address_of, forget, handed_over, listen
 from rpcgw.daemon.unless import unless
 from rpcgw.daemon.vigil import Vigil
 
@@ -341,8 +341,6 @@ class Supervisor:
                 generation.tell({"do": "lame"})
             await unless(self._force, asyncio.sleep(needs.pre_stop))
             drains = [self._drain(generation, needs.grace) for generation in self._generations]
-            if not self._activated:  # systemd's are its own, and the next daemon's
-                refuse(self._listeners)
             await unless(self._force, asyncio.gather(*drains))
         await asyncio.gather(*(generation.kill() for generation in self._generations))
         if needs is not None:
@@ -351,7 +349,8 @@ class Supervisor:
     async def _drain(self, generation: Generation, grace: float) -> None:
         """Let it end in peace, unless it has not come to serve at all."""
         if generation.populated:
-            await generation.retire(grace, STOP_IDLE)
+            # A socket of systemd's is its own, and the next daemon's.
+            await generation.retire(grace, STOP_IDLE, last=not self._activated)
         else:
             await generation.kill()
 

@@ -34,12 +34,14 @@ LAST_SCRAPE = 2.0
 class Drain:
     """An order: how many seconds running calls have, and idle connections (None: as long as they are kept alive).
 
-    `tools` are those of the workers that serve from now on; None where nobody does, or nobody knows.
+    `tools` are those of the workers that serve from now on; None where nobody does, or nobody knows. `last` says that
+    nobody takes connections from these sockets any more.
     """
 
     grace: float
     idle: float | None
     tools: Mapping[str, str] | None = None
+    last: bool = False
 
 
 ORPHANED = Drain(10.0, 1.0)
@@ -134,7 +136,7 @@ class Worker:
         if self._order.idle is not None:  # at a reload the daemon stays ready
             door.lame()
         running.draining(self._order.tools)
-        await door.drain(self._order.grace, self._order.idle)
+        await door.drain(self._order.grace, self._order.idle, last=self._order.last)
 
     def _listen(self) -> None:
         """Hear the supervisor, and let it hear that the loop turns."""
@@ -181,7 +183,7 @@ class Worker:
             handler(message)
 
     def _drained(self, message: Message) -> None:
-        self._end(Drain(message["grace"], message["idle"], message["tools"]))
+        self._end(Drain(message["grace"], message["idle"], message["tools"], message["last"]))
 
     def _announce(self) -> None:
         self._control.send({"is": "switched"})

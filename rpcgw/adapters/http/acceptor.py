@@ -12,6 +12,7 @@ import errno
 import socket
 import ssl
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -64,14 +65,26 @@ class Acceptor:
         listener.settimeout(0.0)
         self._loop.add_reader(listener, self._readable)
 
-    def close(self) -> None:
-        """Take no more; what is in the socket's queue is left to others."""
+    def close(self, *, last: bool = False) -> None:
+        """Take no more; what is in the socket's queue is left to others.
+
+        The `last` one takes that too, and then nobody can connect, whichever processes hold the socket as well: who
+        comes later is told at once, instead of waiting in a queue to no end.
+        """
         if self._listener.fileno() >= 0:
             self._loop.remove_reader(self._listener)
+            if last:
+                self._finish()
             self._listener.close()
         if self._held is not None:
             self._start(self._held)
             self._held = None
+
+    def _finish(self) -> None:
+        while (taken := self._accept()) is not None:
+            self._start(taken)
+        with suppress(OSError):  # a sibling was faster, or this system knows no such thing
+            self._listener.shutdown(socket.SHUT_RDWR)
 
     def _readable(self) -> None:
         share = self._connections.share

@@ -132,8 +132,10 @@ class Door:
         """Tell load balancers to look elsewhere; everything is still answered."""
         self._state.lame = True
 
-    async def drain(self, grace: float, idle: float | None = None) -> None:
+    async def drain(self, grace: float, idle: float | None = None, *, last: bool = False) -> None:
         """Take no new connections, answer what comes on the open ones, end them within `grace` seconds.
+
+        The `last` door at its sockets takes who has connected before, and lets nobody connect any more.
 
         Every answer says `Connection: close`. Idle connections end by their keep-alive timer, or after `idle` seconds;
         calls that still run when the grace is over are cancelled and answered 503.
@@ -142,7 +144,7 @@ class Door:
         self.hurry(grace, idle)
         self._connections.leave()
         for acceptor in self._acceptors:
-            acceptor.close()
+            acceptor.close(last=last)
         await self._wait()
         if len(self._connections):
             await self._cut()

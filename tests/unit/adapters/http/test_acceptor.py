@@ -65,6 +65,9 @@ def listening(kind: type[socket.socket] = socket.socket) -> Any:
     return listener
 
 
+CALL = b"POST /call HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+
+
 async def nothing() -> list[Any]:
     return []
 
@@ -78,7 +81,7 @@ def door(entrance: Entrance, events: list[str], share: Share | None = None) -> D
 
 async def ask(port: int) -> bytes:
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
-    writer.write(b"POST /call HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+    writer.write(CALL)
     async with asyncio.timeout(10):
         answer = await reader.read()
     writer.close()
@@ -114,3 +117,33 @@ async def test_a_stuck_sibling_costs_a_moment_and_no_connection(make_entrance: C
         await writer.wait_closed()
     await served.drain(1, 0.0)
     assert cells == [AWAY, 0]
+
+
+async def test_the_last_one_takes_who_has_connected_and_nobody_can_any_more(
+    make_entrance: Callable[..., Entrance],
+) -> None:
+    """What waits in the queue is answered; who comes later is refused, though others hold the socket too."""
+    served, listener = door(make_entrance(), []), listening()
+    address, sibling = listener.getsockname(), listener.dup()
+    await served.open([listener])
+    with sibling, socket.create_connection(address, 10) as early:  # the loop had no turn to accept it
+        early.sendall(CALL)
+        drained = asyncio.create_task(served.drain(20, 5.0, last=True))
+        assert (await asyncio.to_thread(early.recv, 4096)).startswith(b"HTTP/1.1 200")
+        with pytest.raises(ConnectionRefusedError):
+            socket.create_connection(address, 10)
+        await drained
+
+
+async def test_another_one_leaves_the_queue_to_its_siblings(make_entrance: Callable[..., Entrance]) -> None:
+    """At a reload nobody is refused: the new generation's workers take who waits, and who comes."""
+    served, listener = door(make_entrance(), []), listening()
+    address, sibling = listener.getsockname(), listener.dup()
+    await served.open([listener])
+    with sibling, socket.create_connection(address, 10) as early:
+        await served.drain(20, 5.0)
+        with socket.create_connection(address, 10) as later:
+            for client in (early, later):
+                taken, peer = sibling.accept()
+                taken.close()
+                assert peer == client.getsockname()
