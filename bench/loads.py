@@ -86,7 +86,17 @@ def by_wrk(port: int, asked: Asked, right: Answered, connections: int, seconds: 
         script, out = Path(folder, "load.lua"), Path(folder, "out")
         script.write_text(_script(asked, right, out), "latin-1")
         address = f"http://127.0.0.1:{port}{asked.path}"
-        command = [str(WRK), "-t1", f"-c{connections}", f"-d{max(1, round(seconds))}s", "-s", str(script), address]
+        command = [
+            str(WRK),
+            "-t1",
+            f"-c{connections}",
+            f"-d{max(1, round(seconds))}s",
+            "--timeout",
+            "30s",
+            "-s",
+            str(script),
+            address,
+        ]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode or not out.exists():
             raise WrongAnswerError(f"wrk ended with {done.returncode}: {done.stdout[-500:]} {done.stderr[-500:]}")

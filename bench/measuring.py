@@ -111,11 +111,11 @@ class Ready:
     start: float
     idle: float
 
-    def run(self, plan: Plan, seconds: float) -> Figure:
+    def run(self, plan: Plan) -> Figure:
         """Load it."""
         asked, connections = self.call.asked, self.case.connections
         before = spent(self.running.pid)
-        sample = plan.driver(self.running.port, asked, self.answer, connections, seconds)
+        sample = plan.driver(self.running.port, asked, self.answer, connections, plan.seconds)
         cpu = spent(self.running.pid) - before
         return Figure(
             rps=sample.answers / sample.seconds,
@@ -157,7 +157,7 @@ def compare(floor: Case, cases: Sequence[Case], plan: Plan) -> dict[str, Runs]:
         base = kept.enter_context(ready(floor))
         opened = {case.name: _opened(kept, case, plan, found[case.name]) for case in cases} if plan.keep else {}
         for number in range(plan.rounds):
-            before = base.run(plan, plan.seconds)
+            before = base.run(plan)
             for case in in_order(cases, number):
                 runs = found[case.name]
                 if runs.failed:
@@ -165,7 +165,7 @@ def compare(floor: Case, cases: Sequence[Case], plan: Plan) -> dict[str, Runs]:
                 figure = _measured(case, opened.get(case.name), plan, runs)
                 if figure is None:
                     continue
-                after = base.run(plan, plan.seconds)
+                after = base.run(plan)
                 runs.runs.append(Run(figure, (before, after)))
                 plan.tell(
                     f"  {case.name}: {figure.rps:.0f}/s, {figure.cpu:.1f} us, {runs.runs[-1].ratio('cpu'):.2f} x floor"
@@ -201,9 +201,9 @@ def _opened(kept: ExitStack, case: Case, plan: Plan, runs: Runs) -> Ready | None
 def _measured(case: Case, opened: Ready | None, plan: Plan, runs: Runs) -> Figure | None:
     try:
         if opened is not None:
-            return opened.run(plan, plan.seconds)
+            return opened.run(plan)
         with ready(case) as made:
-            return made.run(plan, plan.seconds)
+            return made.run(plan)
     except NO_FIGURE as error:
         _note(case, plan, runs, error)
         return None

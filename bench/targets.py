@@ -33,14 +33,14 @@ class Quotient:
         return tuple(name for name in (self.ours, self.theirs) if name != FLOOR)
 
     def read(self, found: Mapping[str, Runs]) -> Reading:
-        """The reading; the worst floor of all runs that it takes says how much it is worth."""
+        """The reading; how far the floor wandered around one of its cases says how much it is worth."""
         runs = [found.get(name, Runs()) for name in self.cases]
         lost = next((one for one in runs if not one.runs), None)
         if lost is not None:
             return Reading(None, note=lost.failed)
         ratios = [[run.ratio(self.metric) for run in one.runs] for one in runs]
-        floors = [floor.of(self._noise) for one in runs for run in one.runs for floor in run.floors]
-        reading = quotient(ratios[0], ratios[1] if len(ratios) > 1 else [1.0], floors)
+        floors = [[floor.of(self._noise) for run in one.runs for floor in run.floors] for one in runs]
+        reading = quotient(ratios[0], ratios[1] if len(ratios) > 1 else [1.0], *floors)
         busy = min(statistics.median(run.figure.busy for run in one.runs) for one in runs)
         if self.metric == "rps" and reading.spread <= NOISE and busy < BUSY:
             return Reading(None, note=f"a server was busy for {busy:.0%} of the time only; is wrk there?")

@@ -44,11 +44,11 @@ def spread(values: Iterable[float]) -> float:
     return max(seen) / low - 1 if low > 0 else float("inf")
 
 
-def quotient(ours: Sequence[float], theirs: Sequence[float], floors: Iterable[float]) -> Reading:
-    """The median of ours over the median of theirs; the floor's own values say what that is worth."""
+def quotient(ours: Sequence[float], theirs: Sequence[float], *floors: Iterable[float]) -> Reading:
+    """The median of ours over the median of theirs; what the floor was around either says what that is worth."""
     if not ours or not theirs:
         return Reading(None)
-    return Reading(statistics.median(ours) / statistics.median(theirs), spread(floors))
+    return Reading(statistics.median(ours) / statistics.median(theirs), max(map(spread, floors), default=0.0))
 
 
 def judged(reading: Reading, must: float | None, better: Better) -> Verdict:

@@ -72,6 +72,11 @@ def test_a_quotient_is_of_medians() -> None:
     assert quotient([2.0, 2.5, 90.0], [1.25, 1.25, 9.0], [10.0, 12.5]) == Reading(2.0, 0.25)
 
 
+def test_a_quotient_is_worth_what_the_floor_was_around_either() -> None:
+    """The floors of two cases may differ (in their connections, say); what counts is how far each wandered by itself."""
+    assert quotient([1.0], [1.0], [10.0, 10.0], [20.0, 22.0]).spread == pytest.approx(0.1)
+
+
 @pytest.mark.parametrize(("ours", "theirs"), [([], [1.0]), ([1.0], [])], ids=["not ours", "not theirs"])
 def test_a_quotient_of_nothing_is_nothing(ours: list[float], theirs: list[float]) -> None:
     """Both have to be measured."""
