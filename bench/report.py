@@ -75,7 +75,7 @@ def target_cells(row: Row) -> tuple[str, ...]:
 def _verdict(row: Row) -> str:
     if row.verdict is Verdict.NOISY:
         return f"noisy: {row.reading.note or f'the floor wandered by {row.reading.spread:.0%}'}"
-    note = row.reading.note.splitlines()[0][:80] if row.reading.note else ""
+    note = row.reading.note.splitlines()[0][:100] if row.reading.note else ""
     return f"{row.verdict}: {note}" if row.verdict is Verdict.UNMEASURED and note else str(row.verdict)
 
 

@@ -43,7 +43,9 @@ class Quotient:
         reading = quotient(ratios[0], ratios[1] if len(ratios) > 1 else [1.0], *floors)
         busy = min(statistics.median(run.figure.busy for run in one.runs) for one in runs)
         if self.metric == "rps" and reading.spread <= NOISE and busy < BUSY:
-            return Reading(None, note=f"a server was busy for {busy:.0%} of the time only; is wrk there?")
+            return Reading(
+                None, note=f"a server was busy for {busy:.0%} of the time only: take wrk, or a quiet machine"
+            )
         return reading
 
     @property
