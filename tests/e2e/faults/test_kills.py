@@ -201,6 +201,7 @@ def counted(served: Daemon, method: str, surface: str) -> float:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(SECONDS + 240)
 async def test_a_killed_worker_takes_only_what_it_had_in_hand(figure: Figure) -> None:
     """Sessions live on, locks end with their ttl, kept results are whole, counters add up, slots are filled again."""
     with daemon(plugins={"demo.py": PLUGIN}, arguments=["--workers", str(WORKERS)]) as served:
