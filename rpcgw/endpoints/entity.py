@@ -1,22 +1,21 @@
 """A document on the wire: its entity tag, 304 where the client has it, compressed where the client takes that. Pure.
 
-Sources: RFC 9110 sections 8.8.3 (ETag), 13.1.2 (If-None-Match), 12.5.3 (Accept-Encoding).
+Sources: RFC 9110 sections 8.8.3 (ETag), 13.1.2 (If-None-Match).
 """
 
 from __future__ import annotations
 
 import gzip
-import re
 from collections.abc import Iterator
 from functools import lru_cache
 from hashlib import sha256
 from typing import Final
 
+from rpcgw.endpoints.coding import takes_gzip
 from rpcgw.exchange import Head, HeaderFields, Reply
 
 SMALLEST_COMPRESSED: Final = 1024
 _KEPT: Final = 128
-_GZIP: Final = re.compile(r"(?:^|,)\s*(?:x-)?gzip\s*(?:;\s*q\s*=\s*([01](?:\.[0-9]*)?)\s*)?(?=,|$)", re.IGNORECASE)
 
 
 @lru_cache(maxsize=_KEPT)
@@ -37,7 +36,8 @@ def entity(body: bytes, fields: HeaderFields, head: Head, *, private: bool, vary
     `fields` describe it (its media type, its language); `vary` names the headers that chose it.
     """
     large = len(body) >= SMALLEST_COMPRESSED
-    sent, coding = (_gzipped(body), (("Content-Encoding", "gzip"),)) if large and _takes_gzip(head) else (body, ())
+    zipped = large and takes_gzip(head.headers)
+    sent, coding = (_gzipped(body), (("Content-Encoding", "gzip"),)) if zipped else (body, ())
     etag = etag_of(sent)
     common: HeaderFields = (
         ("ETag", etag),
@@ -52,8 +52,3 @@ def entity(body: bytes, fields: HeaderFields, head: Head, *, private: bool, vary
 @lru_cache(maxsize=_KEPT)
 def _gzipped(body: bytes) -> bytes:
     return gzip.compress(body, mtime=0)
-
-
-def _takes_gzip(head: Head) -> bool:
-    found = [_GZIP.search(line) for line in head.headers.getall("accept-encoding", [])]
-    return any(match is not None and float(match[1] or 1) > 0 for match in found)

@@ -38,6 +38,7 @@ from rpcgw.protocol.mcp.faults import (
     refuse,
 )
 from rpcgw.protocol.mcp.messages import Batch, Legacy, Modern, Notice
+from rpcgw.protocol.mcp.ready import ready
 from rpcgw.protocol.mcp.revisions import SESSION, Era, negotiate
 from rpcgw.protocol.mcp.sessions import Session
 
@@ -160,7 +161,7 @@ async def _batch(visit: Visit, batch: Batch) -> Reply:
     made = [item for item in await _each(visit, batch, session) if item is not None]
     if not made:
         return answers.accepted()
-    body = answers.batch([item.body if isinstance(item, Answer) else answers.error(item) for item in made])
+    body = answers.batch([item.text if isinstance(item, Answer) else answers.error(item) for item in made])
     steps = [item.after for item in made if isinstance(item, Answer) and item.after]
     return answers.reply(body, visit.locale, answers.afterwards(steps))
 
@@ -234,7 +235,8 @@ async def _list(visit: Visit, request: Modern | Legacy, session: Session | None)
     page = visit.endpoint.listing(visit.principal.scopes).page(request.params.get("cursor"), visit.locale)
     if isinstance(page, Fault):
         return refuse(page, request.id, era)
-    return Answer(answers.listed(request.id, page, visit.endpoint, era))
+    closing = visit.endpoint.keepable if era == "stateless" else b""
+    return Answer(answers.identifier(request.id), ready=ready(page, closing))
 
 
 def _no_method(name: str) -> Fault:

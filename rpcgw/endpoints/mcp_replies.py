@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from rpcgw.access.challenges import insufficient_scope
+from rpcgw.endpoints.coding import takes_gzip
 from rpcgw.endpoints.visit import Answer, Visit
 from rpcgw.exchange import HeaderFields, Reply
 from rpcgw.protocol.mcp import Endpoint, answers
@@ -30,7 +31,10 @@ def _reply(visit: Visit, made: Answer | Refused, *, told: bool) -> Reply:
     """The answer on the wire; a refusal that nobody was `told` of is told here."""
     if isinstance(made, Refused):
         return _rendered(visit.endpoint, made) if told else refuse(visit, made)
-    return answers.reply(made.body, visit.locale, made.after)
+    ready = made.ready
+    if ready is not None and ready.is_large and takes_gzip(visit.inbound.head.headers):
+        return Reply(200, ready.gzip(made.body), answers.compressed(visit.locale), made.after)
+    return answers.reply(made.text, visit.locale, made.after)
 
 
 def refuse(visit: Visit, refused: Refused) -> Reply:

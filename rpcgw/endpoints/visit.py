@@ -16,6 +16,7 @@ from rpcgw.kernel.ports import Clock, Ids, Observer, Span, Tracer
 from rpcgw.kernel.switches import EVERYTHING, Offered
 from rpcgw.protocol.mcp import Endpoint
 from rpcgw.protocol.mcp.answers import After
+from rpcgw.protocol.mcp.ready import Ready
 from rpcgw.protocol.mcp.spans import Transport
 
 
@@ -53,7 +54,16 @@ class Visit(msgspec.Struct, frozen=True):
 
 
 class Answer(msgspec.Struct, frozen=True):
-    """One message's answer, and what to run once it is out."""
+    """One message's answer, and what to run once it is out.
+
+    One that is `ready` but for the id in `body` may go out compressed.
+    """
 
     body: bytes
     after: After | None = None
+    ready: Ready | None = None
+
+    @property
+    def text(self) -> bytes:
+        """The answer as JSON."""
+        return self.body if self.ready is None else self.ready.text(self.body)

@@ -40,14 +40,14 @@ def done(request_id: RequestId, outcome: Done, endpoint: Endpoint, era: Era) -> 
     return (
         b'{"jsonrpc":"2.0","id":%b,"result":{"content":[{"type":"text","text":%b}],'
         b'"structuredContent":{"result":%b},"isError":false%b}}'
-    ) % (_id(request_id), _text(encoded.decode()), encoded, endpoint.complete if era == "stateless" else b"")
+    ) % (identifier(request_id), _text(encoded.decode()), encoded, endpoint.complete if era == "stateless" else b"")
 
 
 def shown(request_id: RequestId, outcome: Done, endpoint: Endpoint, revision: Revision) -> bytes:
     """The answer to a `tools/call` that gave content blocks; a `ToolResult` may carry structured content too."""
     structured = b"" if outcome.structured is None else b',"structuredContent":%b' % outcome.structured
     return b'{"jsonrpc":"2.0","id":%b,"result":{"content":%b%b,"isError":false%b}}' % (
-        _id(request_id),
+        identifier(request_id),
         degraded(outcome.encoded, revision),
         structured,
         endpoint.complete if revision.era == "stateless" else b"",
@@ -57,7 +57,7 @@ def shown(request_id: RequestId, outcome: Done, endpoint: Endpoint, revision: Re
 def failed(request_id: RequestId, error: dict[str, Any], endpoint: Endpoint, era: Era) -> bytes:
     """The answer to a `tools/call` that failed (T-16): the kernel's error object as text, no structured content."""
     return (b'{"jsonrpc":"2.0","id":%b,"result":{"content":[{"type":"text","text":%b}],"isError":true%b}}') % (
-        _id(request_id),
+        identifier(request_id),
         _text(encode(error).decode()),
         endpoint.complete if era == "stateless" else b"",
     )
@@ -86,12 +86,12 @@ def outcome_of(
 def listed(request_id: RequestId, members: bytes, endpoint: Endpoint, era: Era) -> bytes:
     """The answer to a question about the server, from ready members."""
     closing = endpoint.keepable if era == "stateless" else b""
-    return b'{"jsonrpc":"2.0","id":%b,"result":{%b%b}}' % (_id(request_id), members, closing)
+    return b'{"jsonrpc":"2.0","id":%b,"result":{%b%b}}' % (identifier(request_id), members, closing)
 
 
 def result(request_id: RequestId, encoded: bytes) -> bytes:
     """The answer to a request of the session era whose result is ready."""
-    return b'{"jsonrpc":"2.0","id":%b,"result":%b}' % (_id(request_id), encoded)
+    return b'{"jsonrpc":"2.0","id":%b,"result":%b}' % (identifier(request_id), encoded)
 
 
 def error(refused: Refused) -> bytes:
@@ -152,10 +152,18 @@ def afterwards(steps: Iterable[After]) -> After | None:
 
 
 @lru_cache(maxsize=256)
+def compressed(locale: str) -> HeaderFields:
+    """The same of one that goes out as gzip."""
+    vary = ("Vary", "Accept-Language, Accept-Encoding")
+    return (*JSON, ("Content-Encoding", "gzip"), ("Content-Language", locale), vary)
+
+
+@lru_cache(maxsize=256)
 def spoken(locale: str) -> HeaderFields:
     """What an answer in a language says in its head."""
     return (*JSON, ("Content-Language", locale), ("Vary", "Accept-Language"))
 
 
-def _id(request_id: RequestId) -> bytes:
+def identifier(request_id: RequestId) -> bytes:
+    """An id as JSON."""
     return b"%d" % request_id if type(request_id) is int else encode(request_id)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import json
 from typing import Any
 
@@ -204,6 +205,26 @@ async def test_every_method_is_a_tool_in_a_stable_order() -> None:
     place = house()
     assert [tool["name"] for tool in await listed(place)] == names
     assert [tool["name"] for tool in await listed(house(beside=place))] == names
+
+
+@pytest.mark.parametrize(
+    ("accepted", "zipped"),
+    [
+        pytest.param("gzip, deflate, br", True, id="it does"),
+        pytest.param("br", False, id="it takes something else"),
+        pytest.param("gzip;q=0, *", False, id="it does not want gzip"),
+        pytest.param([], False, id="it says nothing"),
+    ],
+)
+async def test_a_list_is_compressed_where_its_client_takes_that(accepted: str | list[str], zipped: bool) -> None:
+    """The same answer, as gzip; caches are told that there are two."""
+    place = house()
+    reply = await place.send(golden.modern("tools/list", headers={"Accept-Encoding": accepted}))
+    assert isinstance(reply.body, bytes)
+    fields = dict(reply.headers)
+    assert ("Content-Encoding" in fields, "Accept-Encoding" in fields["Vary"]) == (zipped, zipped)
+    answer = json.loads(gzip.decompress(reply.body) if zipped else reply.body)
+    assert answer == spoken(await place.send(golden.modern("tools/list")))
 
 
 async def test_a_tool_is_described_by_its_method() -> None:
