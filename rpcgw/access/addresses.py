@@ -73,6 +73,7 @@ def _counted_as(peer: str) -> str:
     return peer if address is None else str(address)
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def is_here(peer: str) -> bool:
     """Whether a request comes from this machine, by a loopback address or a unix socket."""
     address = _parsed(peer)
