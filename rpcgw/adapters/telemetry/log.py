@@ -66,7 +66,7 @@ class Log:
         self.raw = sink.write_soon
         """Takes a line that is ready, with its end, from whoever renders cheaper than this and has nothing to mask.
 
-        It is written at the end of this turn of the event loop.
+        It is written within `sink.SOON`.
         """
 
     def write(self, event: str, level: str = "info", /, **fields: Any) -> None:

@@ -1,21 +1,25 @@
 """Where log lines go: whole lines in each `os.write`, so that those of several processes do not mix.
 
-A line is written at once, or together with others of the same turn of the event loop: a system call for each of them
-would cost as much as a tenth of a call.
+A line is written at once, or together with those of the next moment: a system call for each costs a third of a call.
 """
 
 from __future__ import annotations
 
 import asyncio
 import os
+import stat
 from collections import deque
 from collections.abc import Callable
 from select import PIPE_BUF
 from typing import Final
 
 STDERR = 2
-TOGETHER: Final = PIPE_BUF
-"""Bytes of the longest write that a pipe takes in one piece (POSIX, `write`): more lines are not written together."""
+SOON: Final = 0.01
+"""Seconds that a line may wait for others. Whoever is killed takes what waits along."""
+MOST_IN_A_PIPE: Final = PIPE_BUF
+"""Bytes of the longest write that a pipe takes in one piece (POSIX, `write`)."""
+MOST_IN_A_FILE: Final = 65_536
+"""Bytes that are written to a file at a time; it takes any number in one piece."""
 
 
 class Sink:
@@ -30,6 +34,7 @@ class Sink:
         self.lost: Callable[[], None] = _nobody
         self._path = path
         self._descriptor = descriptor if path is None else _open(path)
+        self._most = _most(self._descriptor)
         self._waiting: deque[bytes] = deque()
         self._size = 0
         self._due = False
@@ -41,9 +46,9 @@ class Sink:
         self._put(line, 1)
 
     def write_soon(self, line: bytes) -> None:
-        """Write a whole line at the end of this turn of the event loop; at once where none runs."""
+        """Write a whole line within `SOON`; at once where no event loop runs."""
         size = self._size = self._size + len(line)
-        if size > TOGETHER:
+        if size > self._most:
             self.flush()
             self._size = len(line)
         self._waiting.append(line)
@@ -53,14 +58,13 @@ class Sink:
     def _wait(self) -> None:
         """See to it that what waits is written."""
         try:
-            asyncio.get_running_loop().call_soon(self._turned)
+            asyncio.get_running_loop().call_later(SOON, self._waited)
         except RuntimeError:
             self.flush()
         else:
             self._due = True
 
-    def _turned(self) -> None:
-        """A turn of the event loop is over."""
+    def _waited(self) -> None:
         self._due = False
         self.flush()
 
@@ -108,6 +112,15 @@ class Sink:
     def is_terminal(self) -> bool:
         """Whether a person looks at it."""
         return self._descriptor >= 0 and os.isatty(self._descriptor)
+
+
+def _most(descriptor: int) -> int:
+    """How much is written to a descriptor at a time."""
+    try:
+        regular = stat.S_ISREG(os.fstat(descriptor).st_mode)
+    except OSError:
+        regular = False
+    return MOST_IN_A_FILE if regular else MOST_IN_A_PIPE
 
 
 def _nobody() -> None:

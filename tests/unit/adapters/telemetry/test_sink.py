@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from rpcgw.adapters.telemetry.sink import TOGETHER, Sink
+from rpcgw.adapters.telemetry.sink import MOST_IN_A_PIPE, Sink
 
 
 def test_lines_of_several_processes_do_not_mix(tmp_path: Path) -> None:
@@ -73,8 +73,8 @@ def test_reopen_leaves_a_given_descriptor_alone(tmp_path: Path) -> None:
     os.close(descriptor)
 
 
-async def test_lines_of_one_turn_of_the_loop_are_written_together() -> None:
-    """They wait for its end, in their order; one that is written at once takes those before it along."""
+async def test_lines_of_the_same_moment_are_written_together() -> None:
+    """They wait a little, in their order; one that is written at once takes those before it along."""
     reading, writing = os.pipe()
     os.set_blocking(reading, False)
     sink = Sink(descriptor=writing)
@@ -82,7 +82,10 @@ async def test_lines_of_one_turn_of_the_loop_are_written_together() -> None:
     sink.write_soon(b"2\n")
     with pytest.raises(BlockingIOError):
         os.read(reading, 100)
-    await asyncio.sleep(0)
+    arrived = asyncio.Event()
+    asyncio.get_running_loop().add_reader(reading, arrived.set)
+    await asyncio.wait_for(arrived.wait(), 10)
+    asyncio.get_running_loop().remove_reader(reading)
     assert os.read(reading, 100) == b"1\n2\n"
     sink.write_soon(b"3\n")
     sink.write(b"4\n")
@@ -95,12 +98,12 @@ async def test_no_more_is_written_together_than_a_pipe_takes_in_one_piece() -> N
     """Lines of several processes do not mix in a pipe either."""
     reading, writing = os.pipe()
     sink = Sink(descriptor=writing)
-    line = b"x" * (TOGETHER // 2) + b"\n"
+    line = b"x" * (MOST_IN_A_PIPE // 2) + b"\n"
     sink.write_soon(line)
     sink.write_soon(line)
-    assert os.read(reading, 2 * TOGETHER) == line
+    assert os.read(reading, 2 * MOST_IN_A_PIPE) == line
     sink.close()
-    assert os.read(reading, 2 * TOGETHER) == line
+    assert os.read(reading, 2 * MOST_IN_A_PIPE) == line
     os.close(reading)
     os.close(writing)
 
