@@ -160,7 +160,8 @@ class Serving:
         if entrance.quick is None:
             return self.serve(exchange)
         try:
-            verdict = entrance.admit(self._seen(exchange))
+            head = exchange.head if entrance.seen is None else self._seen(exchange)
+            verdict = entrance.admit(head)
             if not isinstance(verdict, Principal):
                 return self._kept(exchange, self._judged(exchange, verdict))
             inbound = self._inbound(exchange, exchange.at_hand(entrance.max_body_bytes))
@@ -214,9 +215,11 @@ class Serving:
 
     def _put(self, exchange: AtHand, reply: Reply) -> Coroutine[Any, Any, None] | None:
         """Write an answer that is ready; what is left to be awaited where its reader is slow."""
-        assert isinstance(reply.body, bytes), "a stream is never ready"
-        self._tell(exchange, reply.status, len(reply.body))
-        waits = exchange.put(self._open_again(exchange, reply), reply.body)
+        body = reply.body
+        assert isinstance(body, bytes), "a stream is never ready"
+        seconds = perf_counter() - exchange.since
+        self._answered(exchange.head, reply.status, exchange.received, len(body), seconds)
+        waits = exchange.put(self._open_again(exchange, reply), body)
         if reply.after is not None:
             self._after.start(reply.after)
         return exchange.taken() if waits else None

@@ -62,7 +62,8 @@ class Log:
         self._sink = sink
         self._mask = Mask(settings.mask)
         self._render = renderer(settings.format, colours=sink.is_terminal)
-        self._stamp = Stamp()
+        self.stamp = Stamp()
+        """The time in seconds since the epoch as lines show it."""
         self.raw = sink.write_soon
         """Takes a line that is ready, with its end, from whoever renders cheaper than this and has nothing to mask.
 
@@ -88,7 +89,7 @@ class Log:
 
     def now(self) -> str:
         """The time as lines show it."""
-        return self._stamp(time.time())
+        return self.stamp(time.time())
 
     def reopen(self) -> None:
         """Follow a log file that was moved away. Raises `OSError`."""

@@ -19,7 +19,7 @@ from rpcgw.adapters.telemetry.audit import Audit
 from rpcgw.adapters.telemetry.families import Family
 from rpcgw.adapters.telemetry.log import CURRENT, LEVELS, Log
 from rpcgw.adapters.telemetry.rendering import ended, json_line
-from rpcgw.adapters.telemetry.slots import Histogram, Number, Slots
+from rpcgw.adapters.telemetry.slots import Histogram, Number, Slots, once
 from rpcgw.api.errors import Abandoned, AsyncError, DataNotFound, LockedError, NotNow, RpcError
 from rpcgw.config.settings import Audited
 from rpcgw.kernel.call import Call, Done, Failed, Outcome
@@ -122,30 +122,28 @@ _GUARDS = {401: "token", 403: "origin or token", 405: "method", 413: "size", 415
 class _Calls:
     """What is bound to one surface, group, version and method. Outcomes are bound when they first come."""
 
-    __slots__ = ("_labels", "_middles", "_outcomes", "_slots", "audited", "method", "seconds")
+    __slots__ = ("_labels", "_seconds", "_slots", "audited", "method", "middles", "tells")
 
     def __init__(self, slots: Slots, surface: str, group: str, version: str, method: str) -> None:
         self._slots = slots
         self.audited: Audited = "none"
         self._labels = (surface, group, version, method)
         self.method = method
-        self._outcomes: dict[str, Number] = {}
-        self._middles: dict[str, str] = {}
-        self.seconds: Histogram = slots.histogram(families.CALL_SECONDS, surface, group, method)
+        self.tells: dict[str, Callable[[float], None]] = {}
+        self.middles: dict[str, str] = {}
+        self._seconds: Histogram = slots.histogram(families.CALL_SECONDS, surface, group, method)
 
-    def outcome(self, name: str) -> Number:
-        known = self._outcomes.get(name)
-        if known is None:
-            known = self._outcomes[name] = self._slots.number(families.CALLS, *self._labels, name)
-        return known
+    def bind(self, outcome: str) -> Callable[[float], None]:
+        """What counts a call that ended so, and its seconds."""
+        number = self._slots.number(families.CALLS, *self._labels, outcome)
+        tell = self.tells[outcome] = once(number, self._seconds)
+        return tell
 
     def middle(self, call: Call, outcome: str) -> str:
         """The part of a call's JSON line that is the same for each call that succeeds."""
-        known = self._middles.get(outcome)
-        if known is None:
-            fields = {"surface": call.surface, "group": call.group, "version": call.version, "method": call.method}
-            text = _encode({**fields, "outcome": outcome}).decode()
-            known = self._middles[outcome] = f',{text[1:-1]},"duration_ms":'
+        fields = {"surface": call.surface, "group": call.group, "version": call.version, "method": call.method}
+        text = _encode({**fields, "outcome": outcome}).decode()
+        known = self.middles[outcome] = f',{text[1:-1]},"duration_ms":'
         return known
 
 
@@ -162,36 +160,37 @@ class Telemetry:
         self._floor = log.level if calls else 1 << 30
         self._json = log.form == "json"
         self._raw = log.raw
+        self._stamp = log.stamp
         fields = dict.fromkeys(CallLine.__struct_fields__, "")
         self._masked = log.masked(fields) != fields
         self._calls: dict[tuple[str, str, int, str], _Calls] = {}
         self._counted: dict[tuple[object, ...], Number] = {}
-        self._in_flight = slots.number(families.IN_FLIGHT)
+        in_flight = slots.number(families.IN_FLIGHT)
+        self._flying, self._flight = in_flight.view, in_flight.start
         self._conflicts = slots.number(families.LOCK_CONFLICTS)
         self._hits = slots.number(families.CACHE_HITS)
         self._throttle = _Throttle()
 
     def call_started(self, call: Call) -> None:
         """Count it in flight, and let what its code logs carry its ids."""
-        self._in_flight.add()
+        self._flying[self._flight] += 1.0
         CURRENT.set(call)
 
     def call_finished(self, call: Call, outcome: Outcome, seconds: float) -> None:
         """One sample and one line."""
         CURRENT.set(None)
-        self._in_flight.add(-1.0)
+        self._flying[self._flight] -= 1.0
         name = "success" if type(outcome) is Done and not outcome.cached else self._named(outcome)
         series = self._calls.get((call.surface, call.group, call.version, call.method)) or self._bind(call)
-        series.outcome(name).add()
-        series.seconds.observe(seconds)
+        (series.tells.get(name) or series.bind(name))(seconds)
         if series.audited != "none" and self._audit is not None:
             self._audit.write(call, outcome, name, arguments=series.audited == "arguments")
         level = "info" if type(outcome) is Done else _level(outcome)
         if LEVELS[level] < self._floor:
             return
-        quick = self._json and type(outcome) is Done and series.method == call.method and call.ray_id.isprintable()
-        if quick:
-            self._quick_line(call, series.middle(call, name), seconds)
+        plain = call.ray_id is call.id or call.ray_id.isprintable()
+        if self._json and plain and type(outcome) is Done and series.method == call.method:
+            self._quick_line(call, series.middles.get(name) or series.middle(call, name), seconds)
         else:
             self._line(call, outcome, name, level, seconds)
 
@@ -299,7 +298,7 @@ class Telemetry:
         ray_id = f'"{own}"' if call.ray_id is own else _encode(call.ray_id).decode()
         trace = f',"trace_id":"{trace_id(call.trace)}"' if call.trace else ""
         self._raw(
-            f'{{"timestamp":"{self._log.now()}","level":"info","event":"call","id":"{own}","ray_id":{ray_id}{middle}'
+            f'{{"timestamp":"{self._stamp(time.time())}","level":"info","event":"call","id":"{own}","ray_id":{ray_id}{middle}'
             f'{seconds * 1e3:.3f},"principal":{_quoted(call.principal.name)}{trace}}}\n'.encode()
         )
 

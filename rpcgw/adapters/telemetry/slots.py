@@ -7,7 +7,7 @@ two of them may lose an increment to each other.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from rpcgw.adapters.telemetry.families import FAMILIES, Family
 from rpcgw.adapters.telemetry.slotfile import SlotFile, series_name
@@ -19,37 +19,68 @@ OTHER = "other"
 class Number:
     """One counter, gauge or level."""
 
-    __slots__ = ("_start", "_view")
+    __slots__ = ("start", "view")
 
     def __init__(self, view: memoryview[float], start: int) -> None:
-        self._view = view
-        self._start = start
+        self.view = view
+        self.start = start
 
     def add(self, amount: float = 1.0) -> None:
         """Count up, or down where it is a gauge."""
-        self._view[self._start] += amount
+        self.view[self.start] += amount
 
     def set(self, value: float) -> None:
         """Say how things stand; for gauges and levels."""
-        self._view[self._start] = value
+        self.view[self.start] = value
 
 
 class Histogram:
     """One distribution: buckets, the last one unbounded, and the sum of all values."""
 
-    __slots__ = ("_bounds", "_start", "_sum", "_view")
+    __slots__ = ("bounds", "start", "sum", "view")
 
     def __init__(self, view: memoryview[float], start: int, bounds: Sequence[float]) -> None:
-        self._view = view
-        self._start = start
-        self._bounds = bounds
-        self._sum = start + len(bounds) + 1
+        self.view = view
+        self.start = start
+        self.bounds = bounds
+        self.sum = start + len(bounds) + 1
 
     def observe(self, value: float) -> None:
         """Count a value in the first bucket whose bound is not below it."""
-        view = self._view
-        view[self._start + bisect_left(self._bounds, value)] += 1.0
-        view[self._sum] += value
+        view = self.view
+        view[self.start + bisect_left(self.bounds, value)] += 1.0
+        view[self.sum] += value
+
+
+def once(number: Number, histogram: Histogram) -> Callable[[float], None]:
+    """Counts one more, and its value: what happens with every call is worth one function."""
+    counts, count = number.view, number.start
+    view, start, bounds, total = histogram.view, histogram.start, histogram.bounds, histogram.sum
+
+    def tell(value: float) -> None:
+        counts[count] += 1.0
+        view[start + bisect_left(bounds, value)] += 1.0
+        view[total] += value
+
+    return tell
+
+
+def thrice(
+    number: Number, first: Histogram, second: Histogram, third: Histogram
+) -> Callable[[float, float, float], None]:
+    """Counts one more, and a value in each of three distributions."""
+    tell_first = once(number, first)
+    second_view, second_start, second_bounds, second_sum = second.view, second.start, second.bounds, second.sum
+    third_view, third_start, third_bounds, third_sum = third.view, third.start, third.bounds, third.sum
+
+    def tell(one: float, two: float, three: float) -> None:
+        tell_first(one)
+        second_view[second_start + bisect_left(second_bounds, two)] += 1.0
+        second_view[second_sum] += two
+        third_view[third_start + bisect_left(third_bounds, three)] += 1.0
+        third_view[third_sum] += three
+
+    return tell
 
 
 class Slots:

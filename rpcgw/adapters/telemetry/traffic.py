@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from rpcgw.adapters.telemetry import families
-from rpcgw.adapters.telemetry.slots import Number, Slots
+from rpcgw.adapters.telemetry.slots import Slots, thrice
 from rpcgw.exchange import Answered, Head, Traffic
 
 
@@ -17,19 +19,17 @@ class Counted:
     def __call__(self, endpoint: str) -> Answered:
         """What counts for one endpoint; all but its statuses is bound here."""
         slots, access = self._slots, None if self._access is None else self._access(endpoint)
-        by_status: dict[int, Number] = {}
-        observe = slots.histogram(families.REQUEST_SECONDS, endpoint).observe
-        took_in = slots.histogram(families.REQUEST_BYTES, endpoint).observe
-        gave_out = slots.histogram(families.RESPONSE_BYTES, endpoint).observe
+        by_status: dict[int, Callable[[float, float, float], None]] = {}
+        took = slots.histogram(families.REQUEST_SECONDS, endpoint)
+        took_in = slots.histogram(families.REQUEST_BYTES, endpoint)
+        gave_out = slots.histogram(families.RESPONSE_BYTES, endpoint)
 
         def answered(head: Head, status: int, received: int, sent: int, seconds: float) -> None:
-            known = by_status.get(status)
-            if known is None:
-                known = by_status[status] = slots.number(families.REQUESTS, endpoint, str(status))
-            known.add()
-            observe(seconds)
-            took_in(received)
-            gave_out(sent)
+            tell = by_status.get(status)
+            if tell is None:
+                number = slots.number(families.REQUESTS, endpoint, str(status))
+                tell = by_status[status] = thrice(number, took, took_in, gave_out)
+            tell(seconds, received, sent)
             if access is not None:
                 access(head, status, received, sent, seconds)
 
