@@ -41,7 +41,7 @@ class Host:
     def run(self, begin: Begin, *given: Any) -> bool:
         """Whether it is over already; else `ended` will be called."""
         context, task, parked = copy_context(), self.task, self._parked
-        if task is None:
+        if task is None or task.done():  # what was asked before may cancel it long after its own end
             task = self.task = self._loop.create_task(self._live())
         if parked is None or parked.done():
             self._next = _Begun(context, begin, given)

@@ -88,6 +88,24 @@ async def test_the_first_request_makes_the_task() -> None:
     await asyncio.wait(filter(None, tasks), timeout=WAIT)
 
 
+async def test_work_comes_to_its_end_after_the_idle_task_was_cancelled(connection: Connection) -> None:
+    """Whoever was asked before may have kept the task, and cancel it when its own work is long over."""
+    seen: list[str] = []
+
+    async def work() -> None:
+        await asyncio.sleep(0)
+        seen.append("over")
+
+    task = connection.host.task
+    assert task is not None
+    task.cancel()
+    await asyncio.wait([task], timeout=WAIT)
+    assert task.cancelled()
+    await connection.finish(work)
+    assert await connection.run(lambda: seen.append("at once"))
+    assert seen == ["over", "at once"]
+
+
 @pytest.mark.parametrize("steps", [0, 1, 3])
 async def test_each_request_has_a_context_of_its_own(connection: Connection, steps: int) -> None:
     """What one sets is seen in its own later steps, and by no other request."""
