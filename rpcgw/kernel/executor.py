@@ -447,8 +447,17 @@ class Executor:
         return self._failed(call, cause, error)
 
     def _failed(self, call: Call, cause: BaseException, error: RpcError) -> Failed:
-        texts = self._languages.get(call.locale, ENGLISH)
-        failed = render(error, exposed=self._exposed, names=self._error_names, texts=texts)
+        """The outcome of a call that went wrong; where its error cannot be told, of one that nobody foresaw."""
+        tell = partial(
+            render, exposed=self._exposed, names=self._error_names, texts=self._languages.get(call.locale, ENGLISH)
+        )
+        try:
+            failed = tell(error)
+        except BaseException as broken:  # noqa: BLE001 -- a class of an author's own may do anything, SystemExit too
+            broken.__context__ = cause
+            unforeseen = InternalError()
+            unforeseen.__cause__ = cause = broken
+            failed = tell(unforeseen)
         self._observer.call_failed(call, cause, failed.code)
         return failed
 

@@ -206,10 +206,16 @@ class Front(asyncio.Protocol):
             self._patience.cancel()
             self._patience = None
         buffer = self._buffer
-        self._buffer = bytes(buffer[end:])
+        body = bytes(buffer[begin:end])
+        if end == len(buffer):
+            self._buffer = b""
+        elif isinstance(buffer, bytearray):
+            del buffer[:end]  # costs nothing but for the end of it, however many requests are still to come
+        else:
+            self._buffer = bytearray(buffer[end:])
         head = Head("POST", request.target, "", request.fields, self.peer, self.unix, request.memo)
         self.ways.tally.answered += 1
-        arrived = Arrived(head, bytes(buffer[begin:end]), self, self.ways.state)
+        arrived = Arrived(head, body, self, self.ways.state)
         if self._host.run(self._answer, serving, arrived):
             self._rest()
         else:
@@ -239,9 +245,8 @@ class Front(asyncio.Protocol):
         if self.last:
             transport.close()
             return
-        if self._stuffed:
-            self._stuffed = False
-            transport.resume_reading()
+        if self._stuffed and len(self._buffer) <= MOST_WAITING:
+            self._read_on(transport)
         if self._buffer:  # in a turn of its own: whoever sends many at once does not keep others waiting
             self._due = True
             self._loop.call_soon(self._go_on)
@@ -251,9 +256,17 @@ class Front(asyncio.Protocol):
         if self.transport is not None and self.task is None and self._buffer:
             self._advance()
 
+    def _read_on(self, transport: asyncio.Transport) -> None:
+        """Let the transport read again, where it was told not to."""
+        if self._stuffed:
+            self._stuffed = False
+            transport.resume_reading()
+
     def _wait(self, needed: int) -> None:
         """Until so many bytes are here, but not for long."""
         self._needed = needed
+        if self.transport is not None:
+            self._read_on(self.transport)
         if self._patience is None:
             self._patience = self._loop.call_later(PATIENCE, self.hand_over)
 
@@ -280,6 +293,7 @@ class Front(asyncio.Protocol):
         if transport is None or transport.is_closing():
             return
         self._host.close()
+        self._read_on(transport)
         data, self._buffer, self.transport = bytes(self._buffer), b"", None
         ways.tally.handed += 1
         ways.connections.passed_on(self)

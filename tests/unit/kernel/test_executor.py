@@ -401,6 +401,24 @@ class Coded(Exception):
         raise SystemExit(3)
 
 
+class Unmade(rpc.RpcError):
+    """Its author forgot `super().__init__`."""
+
+    def __init__(self) -> None:
+        pass
+
+
+class Wordless(rpc.RpcError):
+    """Whoever asks for its words ends the process."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        del self.message
+
+    def __getattr__(self, name: str) -> Any:
+        raise SystemExit(3) if name == "message" else AttributeError(name)
+
+
 def cancelled() -> None:
     raise asyncio.CancelledError
 
@@ -426,6 +444,8 @@ BAD: dict[str, Callable[[], Any]] = {
     "cancelled": cancelled,
     "closing": lambda: throw(GeneratorExit()),
     "coded": lambda: throw(Coded()),
+    "unmade": lambda: throw(Unmade()),
+    "wordless": lambda: throw(Wordless()),
     "object": object,
     "circle": circle,
 }
@@ -472,6 +492,8 @@ class Bad:
         pytest.param("cancelled", -32603, "InternalError", "Internal", id="a cancellation that nobody asked for"),
         pytest.param("closing", -32603, "InternalError", "Internal", id="a GeneratorExit of its own"),
         pytest.param("coded", -32603, "InternalError", "Internal", id="an exception whose code is an exit"),
+        pytest.param("unmade", -32603, "InternalError", "Internal", id="an error of the author's that is half made"),
+        pytest.param("wordless", -32603, "InternalError", "Internal", id="an error whose words are an exit"),
         pytest.param("object", -32603, "InternalError", "has no JSON form", id="a result without a JSON form"),
         pytest.param("circle", -32603, "InternalError", "contains itself", id="a result that contains itself"),
     ],

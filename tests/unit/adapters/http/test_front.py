@@ -135,7 +135,7 @@ async def test_further_requests_wait_their_turn(serve_fast: Serve, make_entrance
 
 
 async def test_what_comes_while_a_request_runs_is_bounded(serve_fast: Serve, make_entrance: Make) -> None:
-    """The front stops reading, and the rest stays with the sender until there is an answer."""
+    """The front stops reading, and the rest stays with the sender until most of what came has its answer."""
     release = asyncio.Event()
 
     async def answer(inbound: Inbound) -> Reply:
@@ -156,8 +156,37 @@ async def test_what_comes_while_a_request_runs_is_bounded(serve_fast: Serve, mak
     async with asyncio.timeout(60):
         for _ in range(1000):
             assert (await client.answer()).body == b"x"
+            assert len(held._buffer) < 1_000_000
     sending.cancel()
     client.writer.transport.abort()
+
+
+LAST = [
+    pytest.param(REQUEST, (b"{}", 0), id="one more"),
+    pytest.param(REQUEST.replace(b"/call", b"/nowhere"), (None, 1), id="aiohttp's"),
+    pytest.param(
+        REQUEST.replace(b"Length: 2", b"Length: 900000").replace(b"{}", b"x" * 900_000),
+        (b"x" * 900_000, 0),
+        id="a large one",
+    ),
+]
+
+
+@pytest.mark.parametrize(("last", "expected"), LAST)
+async def test_a_sender_that_had_to_wait_has_all_of_its_answers(
+    serve_fast: Serve, make_entrance: Make, last: bytes, expected: tuple[bytes | None, int]
+) -> None:
+    """Reading goes on, whoever is to read what comes after."""
+    served = await serve_fast(replace(make_entrance(), max_body_bytes=1_000_000))
+    client = await served.connect()
+    many = 5_000
+    sending = asyncio.create_task(client.send(REQUEST * many + last))
+    async with asyncio.timeout(60):
+        for _ in range(many):
+            assert (await client.answer()).body == b"{}"
+        answer = await client.answer()
+        await sending
+    assert (answer.body if answer.status == 200 else None, served.door.tally.handed) == expected
 
 
 async def test_a_slow_reader_is_waited_for(serve_fast: Serve, make_entrance: Make) -> None:
