@@ -18,10 +18,12 @@ from rpcgw.gateway.model import Gateway
 @contextmanager
 def command_telemetry(gateway: Gateway, logging: Logging | None = None) -> Iterator[Telemetry]:
     """For a command: warnings and errors on stderr unless `logging` says otherwise, no metrics."""
-    log = Log(logging or replace(gateway.settings.logging, level="warning", format="console"), Sink())
+    sink = Sink()
+    log = Log(logging or replace(gateway.settings.logging, level="warning", format="console"), sink)
     log.install()
     file = SlotFile("/dev/null")
     try:
         yield Telemetry(Slots(file), log, gateway.table.methods, calls=gateway.settings.logging.calls)
     finally:
+        sink.close()
         file.close()

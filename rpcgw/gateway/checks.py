@@ -51,9 +51,8 @@ def _empty_groups(gateway: Gateway) -> list[Problem]:
 def _mistyped_groups(table: MethodTable, served: Sequence[str]) -> Iterator[Problem]:
     """Groups of procedures that no route serves, where one of nearly their name is; others are not meant for here."""
     for group in table.groups:
-        if group not in served and (hint := meant(group, served)):
-            methods = [
-                each for version in table.versions(group) for each in (table.methods(group, version) or {}).values()
-            ]
+        methods = [each for version in table.versions(group) for each in (table.methods(group, version) or {}).values()]
+        own = not any(method.plugin for method in methods)  # nobody has put those there
+        if group not in served and not own and (hint := meant(group, served)):
             text = f"{methods[0].name} is in the group {group!r}, which no route serves"
             yield Problem(methods[0].place, "unserved-group", text, hint, "warning")

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.support.acceptance import Note, noting, run_noted
-from tests.support.daemon import Daemon, cli, daemon, folder
+from tests.support.daemon import Daemon, cli, daemon, folder, wait_until
 from tests.support.http import Answer
 from tests.support.mcp import Stateless
 from tests.support.refusal import refusal
@@ -183,12 +183,13 @@ def test_all_that_is_wrong_with_an_envelope(served: Daemon) -> None:
 def test_a_notification_runs_after_its_answer(served: Daemon) -> None:
     """A-RPC-18: the answer is there while it still runs, and nobody but the log is told how it ended."""
     gate = served.folder / "gate"
-    before = len(served.logs("call"))
+    before = len(served.calls())
     answer = served.post("/rpc", {"jsonrpc": "2.0", "method": "Demo.hold", "params": {"gate": gate.name}})
     assert (answer.status, answer.body) == (204, b"")
-    assert len(served.logs("call")) == before
+    assert len(served.calls()) == before
     gate.touch()
-    line = served.wait_log("call", count=before + 1)
+    wait_until(lambda: len(served.calls()) > before, 10, served.stderr)
+    line = served.calls()[before]
     assert (line["method"], line["code"], line["message"]) == ("Demo.hold", -32404, "only in the log")
 
 
@@ -252,14 +253,13 @@ def test_special_parameters_that_are_right(served: Daemon) -> None:
 
 def test_the_trace_id(served: Daemon) -> None:
     """A-RPC-30: what the client gives, else the request's id; a nested call that passes it on is of the same trace."""
-    before = len(served.logs("call"))
+    before = len(served.calls())
     given = ask(served, "Demo.ray", {"$rpc": {"rayId": "ray-1"}})
     nested = ask(served, "Demo.ray", {"$rpc": {"rayId": given["result"]}})
     own = served.post("/rpc", {"id": "own-id", "method": "Demo.ray"})
     assert (given["result"], nested["result"], own.json()["result"]) == ("ray-1", "ray-1", "own-id")
     assert list(own.json()) == ["id", "result", "jsonrpc"]
-    served.wait_log("call", count=before + 3)
-    assert [line["ray_id"] for line in served.logs("call")[before:]] == ["ray-1", "ray-1", "own-id"]
+    assert [line["ray_id"] for line in served.calls()[before:]] == ["ray-1", "ray-1", "own-id"]
 
 
 def test_parameters_of_the_same_names(served: Daemon) -> None:

@@ -121,11 +121,10 @@ def ask(served: Daemon, method: str, params: Any = None, path: str = "/shop") ->
 
 def test_a_call_out_of_a_call_is_of_the_same_trace(served: Daemon) -> None:
     """A-RPC-30: it has the ray id, the caller, the group, the version and the surface of the call that made it, and its own log line."""
-    before = len(served.logs("call"))
+    before = len(served.calls("/shop", TOKEN))
     seen = ask(served, "pass_on", {"method": "Shop.seen", "$rpc": {"rayId": "ray-7"}})["result"]
     assert seen == ["ray-7", *ask(served, "seen")["result"][1:6], "Shop.seen"]
-    served.wait_log("call", count=before + 3)
-    lines = served.logs("call")[before:]
+    lines = served.calls("/shop", TOKEN)[before:]
     assert [(line["ray_id"], line["method"]) for line in lines[:2]] == [
         ("ray-7", "Shop.seen"),
         ("ray-7", "Shop.pass_on"),

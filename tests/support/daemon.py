@@ -19,6 +19,7 @@ import sys
 import tempfile
 import textwrap
 import time
+import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -79,6 +80,16 @@ class Daemon(Client):
         """Wait until an event has been logged `count` times; return the last of these lines."""
         wait_until(lambda: len(self.logs(event)) >= count, seconds, lambda: f"no {event!r} in:\n{self.stderr()}")
         return self.logs(event)[count - 1]
+
+    def calls(self, path: str = "/rpc", headers: Mapping[str, str] | None = None) -> list[dict[str, Any]]:
+        """Return the lines of all calls that are over.
+
+        Lines may wait a moment for each other: that of one more call, at `path`, comes after them all.
+        """
+        mark = f"mark-{uuid.uuid4().hex}"
+        self.post(path, {"jsonrpc": "2.0", "id": mark, "method": "nothing"}, headers)
+        wait_until(lambda: any(line["ray_id"] == mark for line in self.logs("call")), START, self.stderr)
+        return [line for line in self.logs("call") if not line["ray_id"].startswith("mark-")]
 
     def write(self, files: Mapping[str, str]) -> None:
         """Write files below the daemon's folder, as an operator would before a reload."""
