@@ -81,7 +81,7 @@ class QuickCalls:
             principal=principal,
             locale=facts.locale,
             ray_id=own_id,
-            headers=facts.forwarded,
+            headers={**facts.forwarded},
             strict=True,
             gated=verdict,
             trace=facts.trace,
