@@ -57,7 +57,7 @@ class AcceptanceTest:
     ids: tuple[str, ...]
 
 
-@dataclass
+@dataclass(eq=False)
 class Recorder:
     """A pytest plugin: what tests noted, and how they ended."""
 
