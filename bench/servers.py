@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -17,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from bench.machine import CORES, ROOT
+from rpcgw.cli.load.listening import free_port, listens
 
 START = 120.0
 STOP = 10.0
@@ -129,27 +129,13 @@ def end(process: subprocess.Popen[bytes]) -> None:
         process.wait()
 
 
-def free_port() -> int:
-    """A port that nobody listens on now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
-
-
 class DoesNotServeError(Exception):
     """A server ended, or accepts no connection."""
 
 
 def wait_for(port: int, process: subprocess.Popen[bytes], log: Path) -> None:
     """Wait until somebody listens on a port."""
-    deadline = time.monotonic() + START
-    while time.monotonic() < deadline and process.poll() is None:
-        try:
-            socket.create_connection(("127.0.0.1", port), timeout=1).close()
-        except OSError:
-            time.sleep(_BEAT)
-        else:
-            return
+    if listens(port, process, START, _BEAT):
+        return
     told = log.read_text("utf-8", "replace")[-2000:]
     raise DoesNotServeError(f"{process.args!r} does not serve:\n{told}")

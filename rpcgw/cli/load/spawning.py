@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import os
-import socket
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import click
+
+from rpcgw.cli.load.listening import free_port, listens
 
 START = 60.0
 STOP = 30.0
@@ -36,7 +36,7 @@ def spawned(config: str, environment: str | None, workers: int | None) -> Iterat
     Raises:
         click.ClickException: It does not start; the text has the end of its log.
     """
-    port = _free_port()
+    port = free_port()
     command = [sys.executable, "-m", "rpcgw", "serve", "-c", config, "--bind", f"127.0.0.1:{port}"]
     command += [] if environment is None else ["--env", environment]
     command += [] if workers is None else ["--workers", str(workers)]
@@ -53,15 +53,8 @@ def spawned(config: str, environment: str | None, workers: int | None) -> Iterat
 
 
 def _wait(port: int, process: subprocess.Popen[bytes], log: Path) -> None:
-    deadline = time.monotonic() + START
-    while time.monotonic() < deadline and process.poll() is None:
-        try:
-            socket.create_connection(("127.0.0.1", port), timeout=1).close()
-        except OSError:
-            time.sleep(_BEAT)
-        else:
-            return
-    raise click.ClickException(f"the daemon does not start:\n{log.read_text('utf-8', 'replace')[-_SHOWN:]}")
+    if not listens(port, process, START, _BEAT):
+        raise click.ClickException(f"the daemon does not start:\n{log.read_text('utf-8', 'replace')[-_SHOWN:]}")
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
@@ -71,10 +64,3 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
