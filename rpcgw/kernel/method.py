@@ -18,7 +18,7 @@ from rpcgw.api.errors import AssertionFailed, InvalidParams
 from rpcgw.api.marks import Cache, Invalidates, Lock, Tool
 from rpcgw.api.problems import Place
 from rpcgw.kernel.arguments import Arguments, Refused
-from rpcgw.kernel.codec import decode, encode
+from rpcgw.kernel.codec import decode, decode_own, encode
 from rpcgw.kernel.content import blocks_of, packed, structured_of
 from rpcgw.kernel.conversion import Codec
 from rpcgw.kernel.gate import PASSED, Assertion, Gate, Shape, Verdict, validator
@@ -189,10 +189,10 @@ class Method:
         if self._promise is None:
             return {}
         try:
-            value = {"result": decode(encoded)}
+            value = {"result": decode_own(encoded)}
             return {} if self._promise.is_valid(value) else _said(self._promise, value, texts)
         except ValueError:
-            # Deeper than anything that is read here: nobody can tell.
+            # Deeper than anything that can be read here: nobody can tell.
             return {}
 
     def misfits(self, encoded: bytes, texts: Texts = MESSAGES) -> Errors:

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 import rpcgw as rpc
 from rpcgw.api.context import ANONYMOUS, CallContext
-from rpcgw.kernel.codec import NoJsonForm, decode
+from rpcgw.kernel.codec import MAX_DEPTH, NoJsonForm, decode
 from rpcgw.kernel.conversion import Codec
 from rpcgw.kernel.gate import PASSED, Assertion, Passed, Shape
 from rpcgw.kernel.method import Method
@@ -207,6 +207,16 @@ def test_a_result_that_is_not_finite() -> None:
     """NaN is refused where a number is promised."""
     with pytest.raises(NoJsonForm, match="it is not a finite number"):
         method("nothing").encode(math.nan)
+
+
+@pytest.mark.parametrize(("identity", "broken"), [(1, 0), ("one", 1)])
+def test_results_are_held_to_their_type_however_deep(identity: object, broken: int) -> None:
+    """T-15: a result may be nested deeper than parameters may be, and keeps what is promised down to its end."""
+    node = Node(identity)  # type: ignore[arg-type]  # one row is wrong on purpose
+    for _ in range(MAX_DEPTH):
+        node = Node(1, kids=[node])
+    made = method("dto")
+    assert len(made.kept(made.encode(node))) == broken
 
 
 def test_json_defaults() -> None:
