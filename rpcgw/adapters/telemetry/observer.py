@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -20,7 +20,17 @@ from rpcgw.adapters.telemetry.families import Family
 from rpcgw.adapters.telemetry.log import CURRENT, LEVELS, Log
 from rpcgw.adapters.telemetry.rendering import ended, json_line
 from rpcgw.adapters.telemetry.slots import Histogram, Number, Slots, once
-from rpcgw.api.errors import Abandoned, AsyncError, DataNotFound, LockedError, NotNow, RpcError
+from rpcgw.api.errors import (
+    Abandoned,
+    AssertionFailed,
+    AsyncError,
+    DataNotFound,
+    InvalidParams,
+    LockedError,
+    MethodNotFound,
+    NotNow,
+    RpcError,
+)
 from rpcgw.config.settings import Audited
 from rpcgw.kernel.call import Call, Done, Failed, Outcome
 from rpcgw.protocol.trace import trace_id
@@ -140,7 +150,7 @@ class _Calls:
         return tell
 
     def middle(self, call: Call, outcome: str) -> str:
-        """The part of a call's JSON line that is the same for each call that succeeds."""
+        """The part of a call's JSON line that is the same for each call that ends so."""
         fields = {"surface": call.surface, "group": call.group, "version": call.version, "method": call.method}
         text = _encode({**fields, "outcome": outcome}).decode()
         known = self.middles[outcome] = f',{text[1:-1]},"duration_ms":'
@@ -158,11 +168,11 @@ class Telemetry:
         self._log = log
         self._methods = methods
         self._floor = log.level if calls else 1 << 30
-        self._json = log.form == "json"
         self._raw = log.raw
         self._stamp = log.stamp
         fields = dict.fromkeys(CallLine.__struct_fields__, "")
-        self._masked = log.masked(fields) != fields
+        self._json = log.form == "json" and log.masked(fields) == fields
+        """Whether lines of calls are JSON in which nothing is hidden."""
         self._calls: dict[tuple[str, str, int, str], _Calls] = {}
         self._counted: dict[tuple[object, ...], Number] = {}
         in_flight = slots.number(families.IN_FLIGHT)
@@ -189,8 +199,9 @@ class Telemetry:
         if LEVELS[level] < self._floor:
             return
         plain = call.ray_id is call.id or call.ray_id.isprintable()
-        if self._json and plain and type(outcome) is Done and series.method == call.method:
-            self._quick_line(call, series.middles.get(name) or series.middle(call, name), seconds)
+        if self._json and plain and level == "info" and series.method == call.method:
+            middle = series.middles.get(name) or series.middle(call, name)
+            self._quick_line(call, middle, seconds, "" if type(outcome) is Done else _fault(outcome))
         else:
             self._line(call, outcome, name, level, seconds)
 
@@ -283,7 +294,7 @@ class Telemetry:
         if type(outcome) is Failed:
             line.code = outcome.code
             line.message = outcome.message[:_LONGEST]
-        if self._json and level == "info" and not self._masked:
+        if self._json and level == "info":
             try:
                 self._raw(ended(_encode(line)))
             except UnicodeEncodeError:
@@ -292,14 +303,14 @@ class Telemetry:
                 return
         self._log.line(msgspec.to_builtins(line))
 
-    def _quick_line(self, call: Call, middle: str, seconds: float) -> None:
+    def _quick_line(self, call: Call, middle: str, seconds: float, fault: str) -> None:
         """The same line for nearly all calls, in JSON, of parts that are ready; `id` is letters and digits (`Ids`)."""
         own = call.id
         ray_id = f'"{own}"' if call.ray_id is own else _encode(call.ray_id).decode()
         trace = f',"trace_id":"{trace_id(call.trace)}"' if call.trace else ""
         self._raw(
             f'{{"timestamp":"{self._stamp(time.time())}","level":"info","event":"call","id":"{own}","ray_id":{ray_id}{middle}'
-            f'{seconds * 1e3:.3f},"principal":{_quoted(call.principal.name)}{trace}}}\n'.encode()
+            f'{seconds * 1e3:.3f},"principal":{_quoted(call.principal.name)}{trace}{fault}}}\n'.encode()
         )
 
 
@@ -321,13 +332,25 @@ class _Throttle:
 
 
 @lru_cache(1024)
-def _quoted(name: str) -> str:
-    return json_line({"": name})[4:-2].decode()
+def _quoted(text: str) -> str:
+    return json_line({"": text})[4:-2].decode()
+
+
+def _fault(outcome: Outcome) -> str:
+    """What a failure adds to its line."""
+    assert isinstance(outcome, Failed), "what succeeded has no fault"
+    return f',"code":{outcome.code},"message":{_quoted(outcome.message[:_LONGEST])}'
+
+
+_REFUSALS: Final = frozenset({AssertionFailed, InvalidParams, MethodNotFound})
+"""How nearly all calls fail that do: by the caller's own mistake."""
 
 
 def _outcome(failed: Failed) -> str:
     """What a failure counts as: the caller's fault, another call's lock, time, a caller who left, or an error."""
     error = failed.error
+    if type(error) in _REFUSALS:
+        return "refused"
     if isinstance(error, LockedError):
         return "locked"
     if isinstance(error, Abandoned):
@@ -341,6 +364,8 @@ def _outcome(failed: Failed) -> str:
 
 def _level(outcome: Outcome) -> str:
     assert isinstance(outcome, Failed), "only failures have levels of their own"
+    if type(outcome.error) in _REFUSALS:
+        return "info"
     if isinstance(outcome.error, DataNotFound | Abandoned | NotNow):
         return "info"  # ordinary answers, whatever their category
     if isinstance(outcome.error, LockedError | AsyncError):

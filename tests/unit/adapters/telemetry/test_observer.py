@@ -133,6 +133,24 @@ def test_a_call_is_one_line_whatever_the_client_sent(
         assert (desk.lines[0]["ray_id"], desk.lines[0]["principal"]) == (one.ray_id, one.principal.name)
 
 
+@pytest.mark.parametrize("message", ["no", 'say "no"', "line\none", "DEL\x7f and \u2028", "ні", "half of \ud83d"])
+def test_a_refused_call_is_one_line_whatever_its_message_holds(desk: Desk, message: str) -> None:
+    """The quick line of a refusal has its code and its words, and nothing ends it early."""
+    run(desk.observer(), call(), failed(errors.InvalidParams(message)))
+    text = (desk.directory / "log").read_text("utf-8")
+    assert text.count("\n") == 1
+    assert not [character for character in text[:-1] if not character.isprintable()]
+    said = message.encode("utf-8", "backslashreplace").decode()
+    assert (desk.lines[0]["code"], desk.lines[0]["message"]) == (-32602, said)
+
+
+@pytest.mark.parametrize("outcome", [Done(b"1"), failed(errors.InvalidParams())], ids=["success", "refused"])
+def test_a_masked_field_is_hidden_in_the_lines_of_calls(desk: Desk, outcome: Outcome) -> None:
+    """What `logging.mask` names has no quick way around it."""
+    run(desk.observer(mask=("principal",)), call(principal=Principal("shop")), outcome)
+    assert [line["principal"] for line in desk.lines] == ["***"]
+
+
 OUTCOMES = [
     pytest.param(Done(b"1"), "success", "info", None, id="success"),
     pytest.param(Done(b"1", cached=True), "cached", "info", None, id="from the cache"),
