@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Final, Protocol
@@ -11,7 +11,7 @@ from typing import Final, Protocol
 from rpcgw.access.addresses import compile_proxies
 from rpcgw.access.admit import Refuse
 from rpcgw.access.limits import allowances
-from rpcgw.config.settings import Security
+from rpcgw.config.settings import Allowed, Settings
 from rpcgw.endpoints.limited import Admit, Attempts, behind, rated, seen_behind
 from rpcgw.exchange import Entrance
 from rpcgw.gateway.model import Gateway
@@ -27,15 +27,34 @@ class _Closing(Limiter, Protocol):
         """Give back what it holds."""
 
 
+def counts(settings: Settings) -> bool:
+    """Whether anything is counted at all: a rate, wrong tokens, what pages report."""
+    limits = [calls.limits for calls in settings.calls.values()]
+    limits += [own["limits"] for own in settings.methods.values() if "limits" in own]
+    return any(each != Allowed() for each in limits) or _counts_attempts(settings) or bool(settings.site_routes)
+
+
+def _counts_attempts(settings: Settings) -> bool:
+    """Whether tokens are asked for, and wrong ones counted."""
+    asked = (settings.security_of(route.group) for route in settings.routes)
+    asks = settings.metrics.token_sha256 is not None or any(each.protected_api or each.protected_doc for each in asked)
+    return asks and settings.server.failed_attempts is not None
+
+
 def preload(gateway: Gateway) -> None:
     """Import what `open_rates` will need, where all workers share it."""
+    if not counts(gateway.settings):
+        return
     importlib.import_module(f"rpcgw.adapters.rates.{'redis' if gateway.settings.limits.pool else 'shared'}")
 
 
 @asynccontextmanager
-async def open_rates(gateway: Gateway, clock: Clock, observer: Observer) -> AsyncIterator[Rates]:
-    """Count where the settings say."""
+async def open_rates(gateway: Gateway, clock: Clock, observer: Observer) -> AsyncIterator[Rates | None]:
+    """Count where the settings say; None where they have nothing counted."""
     settings = gateway.settings
+    if not counts(settings):
+        yield None
+        return
     limiter = _limiter(gateway, clock, observer)
     try:
         yield Rates(limiter, observer, clock, open_when_away=settings.limits.when_away == "open")
@@ -70,15 +89,8 @@ class Limits:
         self._rates = rates
         self._proxies = compile_proxies(server.trusted_proxies)
         self._attempts = None
-        asks = gateway.settings.metrics.token_sha256 is not None or any(
-            security.protected_api or security.protected_doc for security in self._asked()
-        )
-        if rates is not None and server.failed_attempts is not None and asks:
+        if rates is not None and server.failed_attempts is not None and _counts_attempts(gateway.settings):
             self._attempts = Attempts(server.failed_attempts, rates, clock)
-
-    def _asked(self) -> Iterable[Security]:
-        """What each group that is served asks of its callers."""
-        return (self._settings.security_of(route.group) for route in self._settings.routes)
 
     def before(self, admit: Admit, refuse: Refuse) -> Admit:
         """Who is admitted to what is no entrance: an address that guesses tokens is not, for a while."""

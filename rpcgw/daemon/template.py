@@ -43,6 +43,7 @@ THREADS = Path("/proc/self/task")
 
 def main(descriptor: int) -> int:
     """Compile, answer, and fork until the supervisor closes the channel and the last worker is gone."""
+    gc.disable()  # hardly any of what is imported and compiled is garbage: `Nursery` looks once
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)  # the supervisor decides
     channel = Channel(socket.socket(fileno=descriptor))
@@ -134,6 +135,7 @@ class Nursery:
         signal.signal(signal.SIGCHLD, lambda *_: None)
         gc.collect()
         gc.freeze()
+        gc.enable()
 
     def run(self) -> None:
         """Until no order can come any more and no worker is left."""

@@ -49,13 +49,13 @@ def normalised(name: str) -> str:
 
 def _installed(dists: Iterable[Distribution], origin: Origin, root: str) -> Iterator[Candidate]:
     for dist in dists:
-        if "Name" not in dist.metadata:
-            continue  # a broken leftover of an uninstalled package
-        name = dist.metadata["Name"]
-        for point in dist.entry_points:
-            if point.group == ENTRY_POINT_GROUP:
-                location = root or str(dist.locate_file(""))
-                yield Candidate(point.name, point.value, normalised(name), dist.version, origin, location, root)
+        # Metadata takes its time to read, and most distributions bring no plugin.
+        points = dist.entry_points.select(group=ENTRY_POINT_GROUP)
+        if not points or "Name" not in dist.metadata:
+            continue  # without a name it is a broken leftover of an uninstalled package
+        name, location = dist.metadata["Name"], root or str(dist.locate_file(""))
+        for point in points:
+            yield Candidate(point.name, point.value, normalised(name), dist.version, origin, location, root)
 
 
 def _source_trees(folder: Path) -> Iterator[Candidate]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import pytest
 import yaml
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from rpcgw.api.problems import Place
 from rpcgw.config.nodes import Table, place_of, plain
-from rpcgw.config.parsing import core_value, parse
+from rpcgw.config.parsing import core_value, parse, read_slowly
 
 
 def values(text: str) -> object:
@@ -132,3 +133,22 @@ def test_never_raises(text: str) -> None:
     assert all(problem.text for problem in problems)
     if not problems:
         assert (node is None) == (yaml.compose(text, yaml.SafeLoader) is None)
+
+
+PIECES = ["a", "b: ", "- ", "\n", "  ", "    ", '"', "'", "{", "}", "[", "]", ", ", "# c", "|", ">", "&x ", "*x", "! ", "!!str ", "? ", "1", "~", "\t", "é", "%", "@", "\\", "a: 1\n", "- b\n", "<<: "]  # fmt: skip
+TEXTS = st.lists(st.sampled_from(PIECES), max_size=12).map("".join)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.one_of(TEXTS, TEXTS.map(lambda text: f"a: 1\nb:\n  - c\n  - {text}\nd: e\n")))
+def test_both_readers_agree(text: str) -> None:
+    """Libyaml only reads faster: values, places and problems are those that PyYAML alone finds."""
+    assert parse(text, "f.yaml") == read_slowly(text, "f.yaml")
+
+
+@pytest.mark.parametrize("file", ["gateway.yaml.example", "routes.yaml.example"])
+def test_both_readers_agree_on_what_is_shipped(file: str) -> None:
+    """So they do for the examples, with and without what stands in comments."""
+    text = Path(file).read_text("utf-8")
+    for each in (text, text.replace("# ", "", 1), text.replace("\n# ", "\n")):
+        assert parse(each, file) == read_slowly(each, file)
