@@ -65,7 +65,7 @@ def first(data: bytes | bytearray) -> Found | int | None:
     if end < 0:
         may_become = len(data) <= LONGEST and _METHOD.startswith(bytes(data[: len(_METHOD)]).decode("latin-1"))
         return len(data) + 1 if may_become else None
-    request = read(bytes(data[:end]))
+    request = read(bytes(data[:end])) if end <= LONGEST else None  # what is remembered is bounded in bytes, too
     if request is None:
         return None
     begin = end + len(END)
@@ -78,7 +78,7 @@ def read(head: bytes) -> Request | None:
 
     A client's heads are alike from call to call; the last ones are remembered.
     """
-    if len(head) > LONGEST or head.translate(None, _PLAIN) != b"\r\n" * head.count(b"\r\n"):
+    if head.translate(None, _PLAIN) != b"\r\n" * head.count(b"\r\n"):
         return None
     first, *lines = head.decode("ascii").split("\r\n")
     if len(lines) > _MOST_LINES or not (first.startswith(_METHOD) and first.endswith(_PROTOCOL)):
