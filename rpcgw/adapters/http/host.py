@@ -128,7 +128,7 @@ class _Begun:
         begin: Begin,
         given: tuple[Any, ...],
         rest: Work | None = None,
-        waiting: object = None,
+        waiting: Any = None,
     ) -> None:
         self.context = context
         self.begin = begin
@@ -137,7 +137,7 @@ class _Begun:
         self.waiting = waiting
 
 
-def _begun(begin: Begin, given: tuple[Any, ...]) -> tuple[Work | None, object]:
+def _begun(begin: Begin, given: tuple[Any, ...]) -> tuple[Work | None, Any]:
     """Work after its first step, and what it waits for; None where it is over."""
     work = begin(*given)
     if work is None:
@@ -154,6 +154,8 @@ def _driven(begun: _Begun, thrown: BaseException | None) -> Steps[None]:
         rest, waiting = run(_begun, begun.begin, begun.given)
         if rest is None:
             return
+    if thrown is not None and waiting is not None and waiting.cancel(*thrown.args):
+        thrown = None  # it comes by way of what is waited for, as to any task
     try:
         while True:
             sent = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import suppress
 from contextvars import ContextVar
 from typing import Any
 
@@ -136,6 +137,27 @@ async def test_a_time_limit_that_began_in_the_first_step_holds(connection: Conne
 
     await connection.finish(work)
     assert caught == ["late"]
+
+
+@pytest.mark.parametrize("turns", [0, 1, 2])
+async def test_a_cancellation_reaches_the_task_that_the_work_waits_for(connection: Connection, turns: int) -> None:
+    """Whether the connection's task has taken up the work or not yet: nothing that it began runs on without it."""
+    begun: list[asyncio.Task[Any]] = []
+
+    async def cancel(task: asyncio.Task[Any]) -> None:
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        task.cancel()
+
+    async def work() -> None:
+        task, loop = asyncio.current_task(), asyncio.get_running_loop()
+        assert task is not None
+        begun.extend([loop.create_task(cancel(task)), loop.create_task(asyncio.Event().wait())])
+        with suppress(asyncio.CancelledError):
+            await begun[1]
+
+    await connection.finish(work)
+    assert begun[1].cancelled()
 
 
 @pytest.mark.parametrize("turns", [0, 1, 2])
