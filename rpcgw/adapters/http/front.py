@@ -11,13 +11,14 @@ import asyncio
 import socket
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final, cast
 
 from rpcgw.adapters.http import heads
 from rpcgw.adapters.http.arrived import Arrived
 from rpcgw.adapters.http.bounds import Bounds
 from rpcgw.adapters.http.connections import Connection, Connections, Departure, Report, peer_of
-from rpcgw.adapters.http.host import Host
+from rpcgw.adapters.http.host import Host, Work
 from rpcgw.adapters.http.serving import Serving
 from rpcgw.adapters.http.state import State
 from rpcgw.exchange import Head
@@ -51,6 +52,19 @@ class Ways:
     tally: Tally
 
 
+class Known:
+    """A head that came on a connection: how its requests are answered, and where in the bytes their bodies are."""
+
+    __slots__ = ("answer", "begin", "end", "head", "lead")
+
+    def __init__(self, request: heads.Request, head: Head, answer: Callable[[Arrived], Work | None]) -> None:
+        self.lead = request.lead
+        self.begin = len(request.lead)
+        self.end = self.begin + request.length
+        self.head = head
+        self.answer = answer
+
+
 class Front(asyncio.Protocol):
     """One connection, as long as all of its requests are of the usual shape.
 
@@ -64,6 +78,7 @@ class Front(asyncio.Protocol):
         "_due",
         "_host",
         "_idle",
+        "_known",
         "_loop",
         "_needed",
         "_patience",
@@ -85,6 +100,7 @@ class Front(asyncio.Protocol):
         self._departure = Departure()
         self._buffer: bytes | bytearray = b""
         self._needed = 0
+        self._known: Known | None = None
         self._patience: asyncio.TimerHandle | None = None
         self._idle: asyncio.TimerHandle | None = None
         self.rested = 0.0
@@ -186,42 +202,51 @@ class Front(asyncio.Protocol):
 
     def _advance(self) -> None:
         """Serve the request that the buffer begins with, wait for the rest of it, or let aiohttp have it."""
-        found = heads.first(self._buffer)
-        if isinstance(found, int):
-            self._wait(found)
-            return
-        serving = None if found is None else self.ways.routes.get(found[0].target)
-        if found is None or serving is None or found[0].length > serving.entrance.max_body_bytes:
-            self.hand_over()
-        elif len(self._buffer) < found[2]:
-            self._wait(found[2])
+        known = self._known
+        if known is None or not self._buffer.startswith(known.lead):
+            known = self._known = self._recognised()
+            if known is None:
+                return
+        if len(self._buffer) < known.end:
+            self._wait(known.end)
         else:
-            self._begin(serving, *found)
+            self._begin(known)
 
-    def _begin(self, serving: Serving, request: heads.Request, begin: int, end: int) -> None:
+    def _recognised(self) -> Known | None:
+        """The head that the buffer begins with; None where more is waited for, or aiohttp has it now."""
+        request = heads.first(self._buffer)
+        if isinstance(request, int):
+            self._wait(request)
+            return None
+        serving = None if request is None else self.ways.routes.get(request.target)
+        if request is None or serving is None or request.length > serving.entrance.max_body_bytes:
+            self.hand_over()
+            return None
+        head = Head("POST", request.target, "", request.fields, self.peer, self.unix, request.memo)
+        return Known(request, head, partial(self._answer, serving))
+
+    def _begin(self, known: Known) -> None:
         """Serve a request that is here as a whole."""
         self._needed = 0
         self._served = True
         if self._patience is not None:
             self._patience.cancel()
             self._patience = None
-        buffer = self._buffer
-        body = bytes(buffer[begin:end])
+        buffer, end = self._buffer, known.end
+        body = bytes(buffer[known.begin : end])
         if end == len(buffer):
             self._buffer = b""
         elif isinstance(buffer, bytearray):
             del buffer[:end]  # costs nothing but for the end of it, however many requests are still to come
         else:
             self._buffer = bytearray(buffer[end:])
-        head = Head("POST", request.target, "", request.fields, self.peer, self.unix, request.memo)
         self.ways.tally.answered += 1
-        arrived = Arrived(head, body, self, self.ways.state)
-        if self._host.run(self._answer, serving, arrived):
+        if self._host.run(known.answer, Arrived(known.head, body, self, self.ways.state)):
             self._rest()
         else:
             self.task = self._host.task
 
-    def _answer(self, serving: Serving, arrived: Arrived) -> Coroutine[Any, Any, None] | None:
+    def _answer(self, serving: Serving, arrived: Arrived) -> Work | None:
         """Answer, and give what is left to be waited for, if anything is."""
         rest = serving.begin(arrived)
         return None if rest is None else self._serve(serving, rest)

@@ -40,23 +40,20 @@ class Fields:
 class Request:
     """What a head says: the target as it was sent, the fields, and how many bytes of body follow.
 
-    `memo` is `rpcgw.exchange.Head.memo`.
+    `lead` is the head with its `END`, and `memo` is `rpcgw.exchange.Head.memo`.
     """
 
-    __slots__ = ("fields", "length", "memo", "target")
+    __slots__ = ("fields", "lead", "length", "memo", "target")
 
-    def __init__(self, target: str, fields: Fields, length: int) -> None:
+    def __init__(self, lead: bytes, target: str, fields: Fields, length: int) -> None:
+        self.lead = lead
         self.target = target
         self.fields = fields
         self.length = length
         self.memo: dict[object, Any] = {}
 
 
-Found = tuple[Request, int, int]
-"""A request at the beginning of some bytes, and where its body begins and ends."""
-
-
-def first(data: bytes | bytearray) -> Found | int | None:
+def first(data: bytes | bytearray) -> Request | int | None:
     """The request that bytes begin with, whose body may still be to come.
 
     A number is how many bytes are needed to say more; None says that somebody else is to read them.
@@ -65,19 +62,17 @@ def first(data: bytes | bytearray) -> Found | int | None:
     if end < 0:
         may_become = len(data) <= LONGEST and _METHOD.startswith(bytes(data[: len(_METHOD)]).decode("latin-1"))
         return len(data) + 1 if may_become else None
-    request = read(bytes(data[:end])) if end <= LONGEST else None  # what is remembered is bounded in bytes, too
-    if request is None:
-        return None
-    begin = end + len(END)
-    return request, begin, begin + request.length
+    # What is remembered is bounded in bytes, too.
+    return read(bytes(data[: end + len(END)])) if end <= LONGEST else None
 
 
 @lru_cache(maxsize=256)
-def read(head: bytes) -> Request | None:
-    """The request that a head (without its `END`) begins, or None where somebody else is to read it.
+def read(lead: bytes) -> Request | None:
+    """The request that a head (with its `END`) begins, or None where somebody else is to read it.
 
     A client's heads are alike from call to call; the last ones are remembered.
     """
+    head = lead.removesuffix(END)
     if head.translate(None, _PLAIN) != b"\r\n" * head.count(b"\r\n"):
         return None
     first, *lines = head.decode("ascii").split("\r\n")
@@ -87,7 +82,7 @@ def read(head: bytes) -> Request | None:
     length = None if values is None else _length(values)
     if values is None or length is None:
         return None
-    return Request(first[len(_METHOD) : -len(_PROTOCOL)], Fields(values), length)
+    return Request(lead, first[len(_METHOD) : -len(_PROTOCOL)], Fields(values), length)
 
 
 def _values(lines: list[str]) -> dict[str, str] | None:

@@ -18,7 +18,7 @@ from typing import Any
 from rpcgw.kernel.driving import Steps, first_step
 
 Work = Coroutine[Any, Any, Any]
-Begin = Callable[..., Work | None]
+Begin = Callable[[Any], Work | None]
 """Does what can be done at once with what `run` is given for it; gives what is left, if anything is."""
 Ended = Callable[[], None]
 """Called when a request's work is over that was not over at once."""
@@ -38,7 +38,7 @@ class Host:
         self._next: _Begun | None = None
         self.task: asyncio.Task[None] | None = None
 
-    def run(self, begin: Begin, *given: Any) -> bool:
+    def run(self, begin: Begin, given: Any) -> bool:
         """Whether it is over already; else `ended` will be called."""
         context, task, parked = copy_context(), self.task, self._parked
         if task is None or task.done():  # what was asked before may cancel it long after its own end
@@ -52,7 +52,9 @@ class Host:
             self._wake(_Begun(context, begin, given))
             return False
         try:
-            rest, waiting = context.run(_begun, begin, given)
+            rest, waiting = context.run(begin, given), None
+            if rest is not None:
+                rest, waiting = context.run(_begun, rest)
         finally:
             _leave_task(self._loop, task)
         if rest is not None:
@@ -126,7 +128,7 @@ class _Begun:
         self,
         context: Context,
         begin: Begin,
-        given: tuple[Any, ...],
+        given: Any,
         rest: Work | None = None,
         waiting: Any = None,
     ) -> None:
@@ -137,11 +139,8 @@ class _Begun:
         self.waiting = waiting
 
 
-def _begun(begin: Begin, given: tuple[Any, ...]) -> tuple[Work | None, Any]:
+def _begun(work: Work) -> tuple[Work | None, Any]:
     """Work after its first step, and what it waits for; None where it is over."""
-    work = begin(*given)
-    if work is None:
-        return None, None
     over, waiting = first_step(work)
     return (None, None) if over else (work, waiting)
 
@@ -151,7 +150,10 @@ def _driven(begun: _Begun, thrown: BaseException | None) -> Steps[None]:
     """Work to its end, each step in its context."""
     run, rest, waiting = begun.context.run, begun.rest, begun.waiting
     if rest is None:
-        rest, waiting = run(_begun, begun.begin, begun.given)
+        work = run(begun.begin, begun.given)
+        if work is None:
+            return
+        rest, waiting = run(_begun, work)
         if rest is None:
             return
     if thrown is not None and waiting is not None and waiting.cancel(*thrown.args):

@@ -19,6 +19,8 @@ from rpcgw.protocol.mcp.revisions import SESSION, STATELESS
 
 _METHOD: Final = "tools/call"
 _NO_META: Final[dict[str, Any]] = {}
+_SHALLOW: Final = 2 * MAX_DEPTH
+"""Bytes in which nothing can be nested too deeply: each level opens and closes."""
 
 
 class Said(msgspec.Struct, frozen=True):
@@ -110,7 +112,7 @@ def read(body: bytes, head: Said) -> Usual | None:
         agrees = meta.revision == head.revision and params.name == head.name and meta.capabilities is not None
     else:
         agrees = meta.revision is None and meta.capabilities is None
-    if not agrees or body.count(b"[") + body.count(b"{") > MAX_DEPTH:
+    if not agrees or (len(body) > _SHALLOW and body.count(b"[") + body.count(b"{") > MAX_DEPTH):
         return None
     return Usual(message.id, params.name, params.arguments, meta, head.revision)
 

@@ -113,8 +113,10 @@ def test_where_the_body_is() -> None:
     """After the blank line, as long as the head says, whatever follows."""
     data = head() + heads.END + b'{"id":"abc"}POST '
     found = heads.first(data)
-    assert isinstance(found, tuple)
-    assert data[found[1] : found[2]] == b'{"id":"abc"}'
+    assert isinstance(found, heads.Request)
+    begin = len(found.lead)
+    assert data[:begin] == found.lead
+    assert data[begin : begin + found.length] == b'{"id":"abc"}'
 
 
 @pytest.mark.parametrize(

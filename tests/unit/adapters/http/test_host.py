@@ -27,7 +27,7 @@ class Connection:
         """Run work as a transport does, outside of any task; whether it was over at once."""
         over = asyncio.get_running_loop().create_future()
         self.ended.clear()
-        asyncio.get_running_loop().call_soon(lambda: over.set_result(self.host.run(begin, *given)))
+        asyncio.get_running_loop().call_soon(lambda: over.set_result(self.host.run(lambda _: begin(*given), None)))
         return bool(await over)
 
     async def finish(self, begin: Callable[..., Coroutine[Any, Any, Any] | None], *given: Any) -> bool:
@@ -210,7 +210,7 @@ async def test_a_task_that_hands_in_work_has_it_done_later(connection: Connectio
     """Two tasks cannot take a step at once."""
     done: list[object] = []
     connection.ended.clear()
-    assert not connection.host.run(lambda: done.append(asyncio.current_task()))
+    assert not connection.host.run(lambda _: done.append(asyncio.current_task()), None)
     assert done == []
     await asyncio.wait_for(connection.ended.wait(), WAIT)
     assert done == [connection.host.task]
