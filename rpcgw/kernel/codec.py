@@ -59,7 +59,7 @@ def decode(body: bytes) -> Any:
 
 
 def decode_own(body: bytes) -> Any:
-    """As `decode`, for what `encode` has made: nested as deep as it may be. To measure a large value costs more than that.
+    """As `decode`, for what `encode` has made, however deep it is: to look at that costs more than all else here.
 
     Raises:
         NotJson: Whatever is wrong with the bytes.
