@@ -30,7 +30,7 @@ def of_session(visit: Visit, made: Made, *, told: bool) -> Reply:
 def _reply(visit: Visit, made: Answer | Refused, *, told: bool) -> Reply:
     """The answer on the wire; a refusal that nobody was `told` of is told here."""
     if isinstance(made, Refused):
-        return _rendered(visit.endpoint, made) if told else refuse(visit, made)
+        return rendered(visit.endpoint, made) if told else refuse(visit, made)
     ready = made.ready
     if ready is not None and ready.is_large and takes_gzip(visit.inbound.head.headers):
         return Reply(200, ready.gzip(made.body), answers.compressed(visit.locale), made.after)
@@ -47,10 +47,11 @@ def refuse(visit: Visit, refused: Refused) -> Reply:
         code=refused.code,
         reason=refused.message,
     )
-    return _rendered(endpoint, refused)
+    return rendered(endpoint, refused)
 
 
-def _rendered(endpoint: Endpoint, refused: Refused) -> Reply:
+def rendered(endpoint: Endpoint, refused: Refused) -> Reply:
+    """The reply to what was refused, of which the operator knows already."""
     return answers.refusal(refused, _challenge(endpoint, refused))
 
 

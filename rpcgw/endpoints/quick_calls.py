@@ -21,7 +21,8 @@ from rpcgw.kernel.gate import Shape
 from rpcgw.kernel.language import ENGLISH
 from rpcgw.kernel.messages import Texts
 from rpcgw.protocol.mcp import Endpoint, answers, calls, usual
-from rpcgw.protocol.mcp.calls import Misfit
+from rpcgw.protocol.mcp.faults import Fault, Refused, refuse
+from rpcgw.protocol.mcp.revisions import SESSION, STATELESS, Era
 from rpcgw.protocol.mcp.sessions import Session
 from rpcgw.protocol.mcp.tools import Tool
 from rpcgw.protocol.mcp.usual import Said, Usual
@@ -68,8 +69,7 @@ class QuickCalls:
                 return None
         verdict = tool.method.gate(asked.arguments, facts.texts)
         if isinstance(verdict, Shape):
-            visit = Visit(endpoint, services, principal, inbound, facts.locale)
-            return _refused(visit, asked, calls.misfit(tool, verdict, facts.texts), session)
+            return self._refused(asked, tool, verdict, facts, self._not_run(tool, facts, principal, head.peer))
         own_id = services.ids.token()
         call = Call(
             method=tool.method.name,
@@ -89,13 +89,50 @@ class QuickCalls:
             token=facts.token,
         )
         outcome = services.executor.begin(call)
+        if isinstance(outcome, Failed):
+            return self._failed(asked, tool, session, facts, outcome)
         if not isinstance(outcome, Done):
             visit = Visit(endpoint, services, principal, inbound, facts.locale)
-            if isinstance(outcome, Failed):
-                return _failed(visit, asked, tool, session, outcome)
             return _rest(visit, asked, tool, session, outcome)
         body = answers.done(asked.id, outcome, endpoint, "stateless" if session is None else "session")
         return Reply(200, body, facts.fields)
+
+    def _refused(self, asked: Usual, tool: Tool, shape: Shape, facts: _Facts, call: Call) -> Reply:
+        """The answer to arguments of the wrong shape, with which `call` is not run."""
+        endpoint, fault = self._endpoint, calls.misfit(tool, shape, facts.texts).fault
+        era: Era = "stateless" if facts.said.session is None else "session"
+        tool_calls.tell(self._services.observer, call, fault)
+        return self._reply(answers.misfitting(fault, asked.id, tool, endpoint, era), facts)
+
+    def _not_run(self, tool: Tool, facts: _Facts, principal: Principal, peer: str) -> Call:
+        """A call as the operator is told of it."""
+        endpoint, own_id = self._endpoint, self._services.ids.token()
+        return Call(
+            method=tool.method.name,
+            group=endpoint.group,
+            version=endpoint.version,
+            params={},
+            id=own_id,
+            surface="mcp",
+            principal=principal,
+            locale=facts.locale,
+            ray_id=own_id,
+            headers=facts.forwarded,
+            strict=True,
+            trace=facts.trace,
+            peer=peer,
+            token=facts.token,
+        )
+
+    def _failed(self, asked: Usual, tool: Tool, session: Session | None, facts: _Facts, failed: Failed) -> Reply:
+        """The answer to a call that failed at once."""
+        endpoint = self._endpoint
+        revision = STATELESS[facts.said.revision] if session is None else SESSION[session.revision]
+        body = answers.outcome_of(asked.id, failed, tool, endpoint, revision)
+        return self._reply(refuse(body, asked.id, revision.era) if isinstance(body, Fault) else body, facts)
+
+    def _reply(self, made: bytes | Refused, facts: _Facts) -> Reply:
+        return replies.rendered(self._endpoint, made) if isinstance(made, Refused) else Reply(200, made, facts.fields)
 
     def _facts(self, headers: Headers) -> _Facts | None:
         said, endpoint = usual.said(headers), self._endpoint
@@ -113,26 +150,10 @@ class QuickCalls:
         )
 
 
-def _refused(visit: Visit, asked: Usual, misfit: Misfit, session: Session | None) -> Reply:
-    """The answer to arguments of the wrong shape."""
-    request = asked.request()
-    made = tool_calls.not_run(visit, request, tool_calls.Running(visit, request, session), misfit)
-    return _of(visit, made, session)
-
-
-def _failed(visit: Visit, asked: Usual, tool: Tool, session: Session | None, failed: Failed) -> Reply:
-    """The answer to a call that failed at once."""
-    request = asked.request()
-    return _of(visit, tool_calls.ended(visit, request, tool, failed, tool_calls.revision_of(request, session)), session)
-
-
 async def _rest(visit: Visit, asked: Usual, tool: Tool, session: Session | None, work: Awaitable[Outcome]) -> Reply:
     """The answer to a call that waits for something."""
     request = asked.request()
     running = tool_calls.Running(visit, request, session)
-    return _of(visit, await tool_calls.run(visit, request, tool, running, work), session)
-
-
-def _of(visit: Visit, made: replies.Made, session: Session | None) -> Reply:
+    made = await tool_calls.run(visit, request, tool, running, work)
     of = replies.of_stateless if session is None else replies.of_session
     return of(visit, made, told=True)

@@ -11,8 +11,6 @@ from collections.abc import Awaitable, Mapping
 from math import inf, isfinite
 from typing import Any, Final
 
-import msgspec
-
 from rpcgw.api.context import LogLevel
 from rpcgw.api.errors import InvalidParams
 from rpcgw.endpoints.attended import Attended, Watch, attended
@@ -21,6 +19,7 @@ from rpcgw.endpoints.visit import Answer, Visit
 from rpcgw.exchange import Headers
 from rpcgw.kernel.call import Call, Done, Failed, Outcome
 from rpcgw.kernel.gate import Assertion, Passed
+from rpcgw.kernel.ports import Observer
 from rpcgw.protocol.mcp import answers, calls, notices, trace
 from rpcgw.protocol.mcp import headers as fields
 from rpcgw.protocol.mcp.calls import Misfit, Planned
@@ -79,15 +78,18 @@ def _repeated(visit: Visit, revision: Revision) -> Headers | None:
 
 
 def not_run(visit: Visit, request: Modern | Legacy, running: Running, planned: Misfit | Fault) -> Answer | Refused:
-    """The answer to a call that is refused before anything runs. It is a call that has ended all the same."""
+    """The answer to a call that is refused before anything runs."""
     fault = planned if isinstance(planned, Fault) else planned.fault
     era = running.revision.era
-    _tell(visit, _kernel_call(visit, _asked_for(visit, request, planned), {}, running), fault)
-    if isinstance(planned, Fault) or planned.tool.validation_errors == "protocol":
+    tell(visit.services.observer, _kernel_call(visit, _asked_for(visit, request, planned), {}, running), fault)
+    if isinstance(planned, Fault):
         return refuse(fault, request.id, era)
+    made = answers.misfitting(fault, request.id, planned.tool, visit.endpoint, era)
+    if isinstance(made, Refused):
+        return made
     if visit.span is not None:
         visit.span.failed(TOOL_ERROR, fault.message)
-    return Answer(answers.failed(request.id, msgspec.to_builtins(fault), visit.endpoint, era))
+    return Answer(made)
 
 
 def _asked_for(visit: Visit, request: Modern | Legacy, planned: Misfit | Fault) -> str:
@@ -99,10 +101,10 @@ def _asked_for(visit: Visit, request: Modern | Legacy, planned: Misfit | Fault) 
     return str(name)[:_QUOTED] if tool is None else tool.method.name
 
 
-def _tell(visit: Visit, asked: Call, fault: Fault) -> None:
-    observer, error = visit.services.observer, InvalidParams(fault.message)
+def tell(observer: Observer, asked: Call, fault: Fault) -> None:
+    """Tell of a call that is refused before anything runs: it is one that has ended all the same."""
     observer.call_started(asked)
-    observer.call_finished(asked, Failed(fault.code, fault.message, {}, error), 0.0)
+    observer.call_finished(asked, Failed(fault.code, fault.message, {}, InvalidParams(fault.message)), 0.0)
 
 
 async def _awaited(

@@ -181,13 +181,18 @@ class Executor:
         before = task.cancelling()
         self._observer.call_started(call)
         started = self._monotonic()
-        over, failure = True, None
+        over = True
+        failure: BaseException | None = None
         work: Work[Any] | None = None
         given: Any = None
         try:
-            work = cast("Work[Any]", plan.invoke(self._values(call, plan), _UNSEEN))
-            over, given = first_step(work)
-            if over and task.cancelling() == before:
+            values = self._values(call, plan)
+            if isinstance(values, InvalidParams):
+                failure = values
+            else:
+                work = cast("Work[Any]", plan.invoke(values, _UNSEEN))
+                over, given = first_step(work)
+            if failure is None and over and task.cancelling() == before:
                 encoded = self._encode(plan.method, given)
                 if call.strict and type(given) is not plan.method.evident:
                     self._kept(call, plan.method, encoded)
@@ -208,15 +213,20 @@ class Executor:
         seconds = call.timeout if plan.deadline is None else shortest(call.timeout, plan.deadline)
         return self._settled(call, started, seconds, partial(self._rest, call, plan, work, given))
 
-    def _values(self, call: Call, plan: Plan) -> dict[str, Any]:
-        """What a procedure takes that needs no resolver."""
-        method = plan.method
+    def _values(self, call: Call, plan: Plan) -> dict[str, Any] | InvalidParams:
+        """What a procedure takes that needs no resolver, or why its arguments are refused."""
+        method, gated = plan.method, call.gated
         texts = self._languages.get(call.locale, ENGLISH)
-        if call.gated is PASSED and call.strict and method.arguments.gated:  # the gate has seen to the names as well
-            return method.convert(cast("dict[str, Any]", call.params), texts=texts)
-        bound = method.bind(call.params, strict=call.strict, refuse_unknown=plan.refuse_unknown, texts=texts)
-        _pass(method, bound, call.gated, texts)
-        return method.convert(bound, texts=texts)
+        if gated is not None and call.strict and method.arguments.gated:  # the gate has seen to the names as well
+            bound = cast("dict[str, Any]", call.params)
+        else:
+            bound = method.bind(call.params, strict=call.strict, refuse_unknown=plan.refuse_unknown, texts=texts)
+        refused = None if gated is PASSED else _refused(method, bound, gated, texts)
+        if refused is None:
+            return method.convert(bound, texts=texts)
+        if self._exposed:  # whoever is shown errors is shown where they were raised
+            _pass(method, bound, gated, texts)
+        return refused
 
     async def _rest(self, call: Call, plan: Plan, work: Work[Any], waiting: object, guard: Guard | None) -> Done:
         """What is left of a call that waits for something."""
@@ -547,11 +557,18 @@ def _not_found(call: Call) -> MethodNotFound:
     return MethodNotFound(Phrase("error.no_method", group=call.group, method=method, version=call.version))
 
 
-def _pass(method: Method, bound: dict[str, Any], gated: Verdict | None, texts: Texts) -> None:
-    """Let arguments that fit pass; `gated` is what the gate has said of them already. Raises `InvalidParams`."""
+def _refused(method: Method, bound: dict[str, Any], gated: Verdict | None, texts: Texts) -> InvalidParams | None:
+    """Why arguments do not fit; None where they do. `gated` is what the gate has said of them already."""
     verdict = method.gate(bound, texts) if gated is None else gated
     if verdict is not PASSED and not isinstance(verdict, Passed):
-        raise method.refusal(verdict, texts)
+        return method.refusal(verdict, texts)
+    return None
+
+
+def _pass(method: Method, bound: dict[str, Any], gated: Verdict | None, texts: Texts) -> None:
+    """Let arguments that fit pass. Raises `InvalidParams`, as `_refused` has it."""
+    if (refused := _refused(method, bound, gated, texts)) is not None:
+        raise refused
 
 
 def _is_cancelled() -> bool:

@@ -20,7 +20,7 @@ from rpcgw.kernel.codec import encode
 from rpcgw.kernel.rates import later
 from rpcgw.protocol.mcp.blocks import degraded
 from rpcgw.protocol.mcp.endpoint import Endpoint
-from rpcgw.protocol.mcp.faults import INVALID_REQUEST, MISSING_CAPABILITY, Fault, Refused, RequestId
+from rpcgw.protocol.mcp.faults import INVALID_REQUEST, MISSING_CAPABILITY, Fault, Refused, RequestId, refuse
 from rpcgw.protocol.mcp.notices import stream_headers
 from rpcgw.protocol.mcp.revisions import Era, Revision
 from rpcgw.protocol.mcp.tools import Tool
@@ -61,6 +61,13 @@ def failed(request_id: RequestId, error: dict[str, Any], endpoint: Endpoint, era
         _text(encode(error).decode()),
         endpoint.complete if era == "stateless" else b"",
     )
+
+
+def misfitting(fault: Fault, request_id: RequestId, tool: Tool, endpoint: Endpoint, era: Era) -> bytes | Refused:
+    """The answer to arguments of the wrong shape: an error of the protocol, or of the tool, as its settings say."""
+    if tool.validation_errors == "protocol":
+        return refuse(fault, request_id, era)
+    return failed(request_id, msgspec.to_builtins(fault), endpoint, era)
 
 
 def outcome_of(
