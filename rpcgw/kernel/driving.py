@@ -28,14 +28,16 @@ class Overdue(Protocol):
 
 
 @coroutine
-def answerable(work: Work[_T]) -> Steps[_T]:
+def answerable(work: Work[_T], own: int = 0) -> Steps[_T]:
     """What `work` gives. Where it cancels the very task that runs it, that is its own failure, not its caller's wish.
+
+    `own` is how often it has done so before.
 
     Raises:
         CancelledError: The task is `cancelling()` where the wish came from outside, and is not where it was the work's.
     """
     task: asyncio.Task[Any] = asyncio.current_task()  # type: ignore[assignment]
-    before = task.cancelling()
+    before = task.cancelling() - own
     try:
         waiting = work.send(None)
     except StopIteration as done:

@@ -208,10 +208,8 @@ class Executor:
             return failed
         if over or work is None:
             return self._settled(call, started, None, lambda _: ended(task, own, failure or asyncio.CancelledError()))
-        for _ in range(own):  # it meets the cancellation where it waits, as its own
-            task.uncancel()
         seconds = call.timeout if plan.deadline is None else shortest(call.timeout, plan.deadline)
-        return self._settled(call, started, seconds, partial(self._rest, call, plan, work, given))
+        return self._settled(call, started, seconds, partial(self._rest, call, plan, work, given), own)
 
     def _values(self, call: Call, plan: Plan) -> dict[str, Any] | InvalidParams:
         """What a procedure takes that needs no resolver, or why its arguments are refused."""
@@ -236,16 +234,16 @@ class Executor:
         return Done(self._kept(call, plan.method, self._encode(plan.method, result)))
 
     async def _settled(
-        self, call: Call, started: float, seconds: float | None, run: Callable[[Guard | None], Work[Done]]
+        self, call: Call, started: float, seconds: float | None, run: Callable[[Guard | None], Work[Done]], own: int = 0
     ) -> Outcome:
-        """The outcome of work that runs within `seconds`; the observer is told of its end."""
+        """The outcome of work that runs within `seconds`; the observer is told of its end. `own` as in `answerable`."""
         outcome: Outcome = _ABANDONED
         try:
             if seconds is None:
-                outcome = await answerable(run(None))
+                outcome = await answerable(run(None), own)
             else:
                 with self._deadlines.guard(seconds) as guard:
-                    outcome = await answerable(run(guard))
+                    outcome = await answerable(run(guard), own)
         except BaseException as cause:  # whatever the author's code raises is this call's failure, SystemExit too
             # A CancelledError that nobody sent to this task is one of those: the procedure awaited something cancelled.
             if _is_closed(cause) or (isinstance(cause, asyncio.CancelledError) and _is_cancelled()):
