@@ -157,7 +157,7 @@ install: wheel ## install it as a systemd service: into /opt/rpcgw, /etc/rpcgw, 
 
 .PHONY: lock
 lock: .cache/uv/.ready .cache/bin/.ready ## renew the lock files from pyproject.toml, requirements/*.in and package.json
-	@for name in uv node pipx docs fuzz audit $(CLIENTS) $(BENCH); do \
+	@for name in uv node pipx pytest docs fuzz audit $(CLIENTS) $(BENCH); do \
 		$(COMPILE) requirements/$$name.in -o requirements/$$name.lock || exit 1; done
 	@$(subst 3.11,3.12,$(COMPILE)) requirements/bolt.in -o requirements/bolt.lock
 	@$(COMPILE) pyproject.toml --all-extras --group dev -o requirements/dev.lock
@@ -194,9 +194,9 @@ $(BOLT_OK): requirements/bolt.lock
 	@$(SETUP) other-venv 3.12 .cache/bench/bolt $<
 	@test ! -x .cache/bench/bolt/bin/python || touch $@
 
-$(WHEELS_OK): requirements/runtime.lock requirements/pipx.lock | $(VENV_OK)
+$(WHEELS_OK): requirements/runtime.lock requirements/pipx.lock requirements/pytest.lock | $(VENV_OK)
 	@echo "setup: wheels"
-	@$(SETUP) wheels .cache/wheels requirements/runtime.lock requirements/pipx.lock
+	@$(SETUP) wheels .cache/wheels $^
 	@touch $@
 
 $(PIPX_OK): requirements/pipx.lock

@@ -1,8 +1,8 @@
 """The code blocks of the documents: a page is one project, whose files are written and whose commands are run in order.
 
 A YAML or Python block that begins with `# path` is that file. `rpcgw` commands that need no daemon are run; of the others
-the command and its options must exist. test_live.py runs those that need one, and curl's and claude's; kubectl's are run by
-tests/workshop/test_packaging.py, podman's by `make image-test`, pipx's by tests/e2e/test_first_minutes.py.
+the command and its options must exist. test_live.py runs those that need one, and curl's and claude's; test_lines.py says
+who runs the lines of other programs.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import ast
 import json
 import re
 import shlex
-import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import chdir
@@ -38,7 +37,7 @@ PAGES = [page for page in PAGES if page != ROOT / "docs" / "acceptance.md"]
 
 KINDS = {"", "text", "console", "json", "python", "yaml"}
 PROGRAMS = {"cd", "claude", "curl", "eval", "kubectl", "make", "pipx", "podman", "pytest", "python", "rpcgw"}
-RUN = {"init", "check", "call", "tools", "methods", "routes", "client"}
+RUN = {"init", "check", "call", "tools", "methods", "routes", "client", "switch", "webmcp"}
 """Commands that answer without a daemon, where no option says otherwise."""
 
 GATEWAY = "ufo_json_rpc: {security: {protected_api: false}}\n"
@@ -132,10 +131,23 @@ def follow(line: str, place: Path) -> Path:
         return place / words[1]
     if words[0] != "rpcgw" or words[1] not in RUN or "--url" in words:
         return place
-    with chdir(place):  # in this process: a new one takes most of a second to import what it needs
-        done = CliRunner().invoke(cli, words[1:], prog_name="rpcgw")
-    assert done.exit_code == 0, f"{line}\n{done.output}{done.exception!r}"
+    run(words[1:], place)
     return place
+
+
+def run(words: list[str], place: Path, env: dict[str, str] | None = None) -> str:
+    """What a command of rpcgw prints, which ends well; plugins that it has imported are those of this page alone.
+
+    It runs in this process: a new one takes most of a second to import what it needs.
+    """
+    before = set(sys.modules)
+    with chdir(place):
+        done = CliRunner().invoke(cli, words, prog_name="rpcgw", env=env)
+    for name in set(sys.modules) - before:
+        if str(getattr(sys.modules[name], "__file__", None)).startswith(f"{place}/"):
+            del sys.modules[name]
+    assert done.exit_code == 0, f"rpcgw {' '.join(words)}\n{done.output}{done.exception!r}"
+    return done.stdout
 
 
 def check_line(line: str) -> None:
@@ -182,19 +194,6 @@ def test_the_tutorials_are_one() -> None:
         for name in ("index.md", "uk.md")
     )
     assert english == ukrainian
-
-
-def test_the_tutorials_test_passes(tmp_path: Path) -> None:
-    """The test that the tutorial shows passes on the plugin that it shows, by the line that it shows."""
-    shown = blocks(ROOT / "docs" / "tutorial" / "index.md")
-    for block in shown:
-        if block.kind == "python":
-            (tmp_path / block.file).parent.mkdir()
-            (tmp_path / block.file).write_text(block.text, "utf-8")
-    (line,) = [line for block in shown for line in block.commands if line.startswith("pytest ")]
-    command = [sys.executable, "-m", *shlex.split(line), "-q", "-p", "no:cacheprovider"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
-    assert done.returncode == 0, done.stdout
 
 
 def test_every_page_is_in_the_site() -> None:

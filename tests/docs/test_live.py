@@ -9,14 +9,12 @@ import shlex
 import shutil
 import subprocess
 from collections.abc import Iterator
-from contextlib import ExitStack, chdir, contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from rpcgw.cli.commands import cli
-from tests.docs.test_blocks import PAGES, alternatives, begin, blocks, check_line, named
+from tests.docs.test_blocks import PAGES, alternatives, begin, blocks, check_line, named, run
 from tests.support.clients import NODE, NODE_FOLDER
 from tests.support.daemon import ROOT, RPCGW, Daemon, clean_environment, example, serving
 
@@ -24,7 +22,7 @@ WRITTEN = "http://127.0.0.1:8080"
 """Where the documents say that a daemon is."""
 ELSEWHERE = re.compile(r"\bcurl\b|\bclaude mcp\b|\brpcgw (serve|reload|sessions|cache)\b|--url\b|make serve|eval ")
 NOT_HERE = {"pipx", "make", "pytest", "python"}
-"""Programs whose lines are somebody else's to run: other tests install the wheel, and run the tutorial's test."""
+"""Programs whose lines are somebody else's to run: test_lines.py says whose."""
 CLAUDE = [str(NODE), str(NODE_FOLDER / "node_modules/@anthropic-ai/claude-code/cli.js")]
 OFFLINE = {
     **dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"), "http://127.0.0.1:9"),
@@ -95,11 +93,7 @@ class Reader:
                 self._keep(words, self._run(here))
 
     def _run(self, words: list[str]) -> str:
-        """Run a command here: a process of its own would take most of a second to import what it needs."""
-        with chdir(self.place):
-            done = CliRunner().invoke(cli, words, prog_name="rpcgw", env=self.environment)
-        assert done.exit_code == 0, f"rpcgw {' '.join(words)}\n{done.output}{done.exception!r}"
-        return done.stdout
+        return run(words, self.place, self.environment)
 
     def _keep(self, words: list[str], said: str) -> None:
         """A token that was made is put where the page shows one, and kept where it takes one from."""

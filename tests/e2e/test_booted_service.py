@@ -19,7 +19,7 @@ import pytest
 
 from tests.support.daemon import ROOT, wait_until
 from tests.support.http import Client
-from tests.support.installing import WHEELS, install, python, source
+from tests.support.installing import WHEELS, checkout, make, python, typed
 from tests.support.machine import SYSTEM, Machine, booted, lay, missing
 from tests.support.systemd import ask
 
@@ -89,10 +89,10 @@ def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
     root = tmp_path_factory.mktemp("machine") / "root"
     root.mkdir()
     lay(root)
-    made = source(tmp_path_factory.mktemp("source"))
-    if Path("/") == SYSTEM:
-        done = install(made, root, python())
-        assert done.returncode == 0, done.stdout + done.stderr
+    made = checkout(tmp_path_factory.mktemp("source"))
+    line = typed("docs/howto/systemd.md", "make install") if Path("/") == SYSTEM else "make wheel"
+    done = make(line, made, ROOT=str(root), PYTHON=str(python()))
+    assert done.returncode == 0, done.stdout + done.stderr
     with booted(root, [python().parent.parent, made, WHEELS_OF_SYSTEM]) as running:
         if Path("/") != SYSTEM:
             running.run("env", *OFFLINE, "/usr/bin/python3", str(made / "scripts/install.py"))

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import subprocess
-import sys
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
+from tests.docs.test_blocks import blocks
 from tests.support.clients import FETCHED, OfficialClient, talk
 from tests.support.daemon import ROOT, serving
+from tests.support.installing import checkout, make, offline, typed
 
 PIPX = FETCHED / "pipx" / "bin" / "pipx"
 WHEELS = FETCHED / "wheels"
 FIVE_MINUTES = 300.0
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(2 * FIVE_MINUTES)]
 
 CLIENT = OfficialClient("the Python SDK 2 on its own", "mcp2.py", "2026-07-28", "mcp2", "auto")
 
@@ -32,19 +33,22 @@ class Newcomer:
     """A person with an empty home, and all that they have typed so far."""
 
     home: Path
+    dist: Path
     began: float = field(default_factory=time.monotonic)
     typed: list[str] = field(default_factory=list)
 
     @property
     def environment(self) -> dict[str, str]:
-        """An environment in which nothing of this project is."""
-        return {"HOME": str(self.home), "PATH": f"{self.home}/.local/bin:/usr/bin:/bin", "LANG": "C.UTF-8"}
+        """An environment in which nothing of this project is; pip finds what `make setup` fetched, and the wheel."""
+        given = offline(self.home)
+        path = f"{self.home}/.local/bin:{self.home}/bin:/usr/bin:/bin"
+        return {**given, "PATH": path, "PIP_FIND_LINKS": f"{given['PIP_FIND_LINKS']} {self.dist}"}
 
-    def types(self, *command: str, cwd: Path | None = None, program: Sequence[str] = (), code: int = 0) -> str:
-        """Run a command, which must end with `code`; what it prints. `program` is what stands for its first word."""
-        self.typed.append(" ".join(command))
+    def types(self, line: str, cwd: Path | None = None, code: int = 0) -> str:
+        """Type a line, which must end with `code`; what it prints."""
+        self.typed.append(line)
         done = subprocess.run(
-            [*(program or command[:1]), *command[1:]],
+            ["bash", "-c", line],
             cwd=cwd or self.home,
             env=self.environment,
             stdin=subprocess.DEVNULL,
@@ -53,41 +57,41 @@ class Newcomer:
             timeout=FIVE_MINUTES,
             check=False,
         )
-        assert done.returncode == code, f"{command} ended with {done.returncode}:\n{done.stdout}{done.stderr}"
-        return done.stdout
-
-    def rpcgw(self, *arguments: str, cwd: Path) -> str:
-        """Run the rpcgw that was installed."""
-        return self.types("rpcgw", *arguments, cwd=cwd, program=[str(self.home / ".local/bin/rpcgw")])
+        assert done.returncode == code, f"{line} ended with {done.returncode}:\n{done.stdout}{done.stderr}"
+        return done.stdout + done.stderr
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel as `make wheel` builds it."""
-    place = tmp_path_factory.mktemp("dist")
-    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(place), str(ROOT)]
-    subprocess.run(command, check=True, capture_output=True)
-    return next(place.glob("rpcgw-*.whl"))
+def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A tree in whose `dist` is the wheel, by the line that the page on containers has."""
+    place = checkout(tmp_path_factory.mktemp("tree"))
+    done = make(typed("docs/howto/containers.md", "make wheel"), place)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert len(list((place / "dist").glob("rpcgw-*.whl"))) == len(list((place / "dist").glob("rpcgw-*.tar.gz"))) == 1
+    return place
 
 
-@pytest.fixture(scope="module")
-def newcomer(tmp_path_factory: pytest.TempPathFactory, wheel: Path) -> Newcomer:
-    """A newcomer who has installed the wheel by pipx, from what `make setup` fetched and nothing else."""
+def arrived(home: Path, dist: Path) -> Newcomer:
+    """A newcomer who has pipx, and nothing else that a system does not have."""
     assert PIPX.exists(), f"{PIPX} is not there: make setup"
-    person = Newcomer(tmp_path_factory.mktemp("home"))
-    offline = f"--pip-args=--no-index --find-links {WHEELS}"
-    person.types("pipx", "install", offline, str(wheel), program=[str(PIPX)])
-    person.typed[-1] = "pipx install rpcgw"
+    (home / "bin").mkdir()
+    (home / "bin" / "pipx").symlink_to(PIPX)
+    return Newcomer(home, dist)
+
+
+@pytest.fixture(scope="module")
+def newcomer(tmp_path_factory: pytest.TempPathFactory, tree: Path) -> Newcomer:
+    """A newcomer who has installed the wheel by pipx, as if it were published: from a folder instead of an index."""
+    person = arrived(tmp_path_factory.mktemp("home"), tree / "dist")
+    person.types(typed("README.md", "pipx install"))
     return person
 
 
-@pytest.mark.slow
-@pytest.mark.timeout(2 * FIVE_MINUTES)
 def test_a_procedure_of_ones_own_in_under_five_minutes(newcomer: Newcomer) -> None:
     """The README's steps lead from pipx to an agent that calls one's own procedure, in less than five minutes."""
-    newcomer.rpcgw("init", "hello", cwd=newcomer.home)
+    newcomer.types("rpcgw init hello")
     folder = newcomer.home / "hello"
-    assert "no problems" in newcomer.rpcgw("check", "--strict", cwd=folder)
+    assert "no problems" in newcomer.types("rpcgw check --strict", folder)
     with serving(folder, newcomer.environment, program=[str(newcomer.home / ".local/bin/rpcgw")]) as daemon:
         found = talk(CLIENT, f"{daemon.url}/mcp", [("Hello_greet", {"name": "Ada"})])
         assert found["calls"][0]["structured"] == {"result": "Hello, Ada."}
@@ -95,11 +99,12 @@ def test_a_procedure_of_ones_own_in_under_five_minutes(newcomer: Newcomer) -> No
 
         own = folder / "plugins" / "hello.py"
         own.write_text(own.read_text().replace("Hello, {name}", "Welcome, {name}"))
-        newcomer.rpcgw("reload", cwd=folder)
+        newcomer.types("rpcgw reload", folder)
         daemon.wait_log("reload.done")
-        by_hand = newcomer.rpcgw("tools", "call", "Hello.greet", "name=Ada", "--url", f"{daemon.url}/mcp", cwd=folder)
+        by_hand = newcomer.types(f"rpcgw tools call Hello.greet name=Ada --url {daemon.url}/mcp", folder)
         assert json.loads(by_hand) == "Welcome, Ada."
-    assert "no daemon runs here" in _refused(newcomer, "reload", cwd=folder)
+    assert "no daemon runs here" in newcomer.types("rpcgw reload", folder, code=1)
+    assert newcomer.typed[:3] == ["pipx install rpcgw", "rpcgw init hello", "rpcgw check --strict"]
 
 
 def test_the_readme_begins_there() -> None:
@@ -132,21 +137,32 @@ def test_the_wheel_is_complete(newcomer: Newcomer) -> None:
 
 def test_an_installation_has_what_init_points_to(newcomer: Newcomer, tmp_path: Path) -> None:
     """The schemas that the first lines of the files name for editors are there."""
-    newcomer.rpcgw("init", cwd=tmp_path)
+    newcomer.types("rpcgw init", tmp_path)
     for name in ("gateway.yaml", "routes.yaml"):
         first = (tmp_path / name).read_text("utf-8").splitlines()[0]
         schema = Path(first.partition("$schema=")[2])
         assert json.loads(schema.read_text("utf-8"))["$schema"].startswith("https://json-schema.org/")
 
 
-def _refused(newcomer: Newcomer, *arguments: str, cwd: Path) -> str:
-    done = subprocess.run(
-        [newcomer.home / ".local/bin/rpcgw", *arguments],
-        cwd=cwd,
-        env={**os.environ, **newcomer.environment},
-        capture_output=True,
-        text=True,
-        check=False,
+def test_a_wheel_of_ones_own_is_installed_as_the_readme_says(tree: Path, tmp_path: Path) -> None:
+    """Until it is published: the two lines that the README's comment has, the second one in the tree."""
+    readme = (ROOT / "README.md").read_text("utf-8")
+    [said] = re.findall(r"# until it is published: make wheel, then (pipx install .+)$", readme, re.MULTILINE)
+    person = arrived(tmp_path, tmp_path)
+    person.types(said, tree)
+    assert person.types("rpcgw --version")
+
+
+def test_the_tutorials_test_is_run_as_it_says(newcomer: Newcomer, tmp_path: Path) -> None:
+    """Pytest is put where rpcgw is, and passes on the plugin and the test that both languages show, by their lines."""
+    english, ukrainian = (blocks(ROOT / "docs/tutorial" / name) for name in ("index.md", "uk.md"))
+    lines, others = (
+        next(each.commands for each in page if "pipx inject" in each.text) for page in (english, ukrainian)
     )
-    assert done.returncode == 1, done.stdout
-    return done.stderr
+    assert lines == others
+    for block in english:
+        if block.kind == "python":
+            (tmp_path / block.file).parent.mkdir(exist_ok=True)
+            (tmp_path / block.file).write_text(block.text, "utf-8")
+    said = [newcomer.types(line, tmp_path) for line in lines]
+    assert "1 passed" in said[-1]

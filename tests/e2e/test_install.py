@@ -9,7 +9,7 @@ import pytest
 
 from scripts import install as script
 from tests.support.daemon import serving
-from tests.support.installing import install, python, source
+from tests.support.installing import checkout, make, python, typed
 
 HOMES = [
     pytest.param("/usr", False, id="the system's"),
@@ -22,11 +22,12 @@ HOMES = [
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A root in which it is installed."""
-    place, root = source(tmp_path_factory.mktemp("source")), tmp_path_factory.mktemp("root")
+    """A root in which it is installed, by the line that the page on systemd has."""
+    place, root = checkout(tmp_path_factory.mktemp("source")), tmp_path_factory.mktemp("root")
     for _ in range(2):  # once more changes nothing
-        done = install(place, root, python())
+        done = make(typed("docs/howto/systemd.md", "make install"), place, ROOT=str(root), PYTHON=str(python()))
         assert done.returncode == 0, done.stdout + done.stderr
+        assert "installed. Next:" in done.stdout
     return root
 
 
