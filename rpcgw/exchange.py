@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 import msgspec
 
 from rpcgw.api.context import Principal
+from rpcgw.api.records import record
 
 HeaderFields = tuple[tuple[str, str], ...]
 
@@ -49,7 +49,7 @@ def no_token(_: Headers) -> str | None:
     return None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Forwarding:
     """What of a request's head goes on to procedures: header fields by their lower-case names, and the caller's token.
 
@@ -88,7 +88,7 @@ async def never() -> None:
     await asyncio.Event().wait()
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Rejected:
     """A verdict: the request is refused. Each protocol puts it on the wire in its own form.
 
@@ -167,7 +167,7 @@ def refused_plainly(verdict: Rejected, _: Head) -> Reply:
 Quick = Callable[[Principal, Inbound], "Reply | Coroutine[Any, Any, Reply] | None"]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Entrance:
     """One path as doors serve it, both spellings (with and without a trailing slash).
 

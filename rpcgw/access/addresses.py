@@ -7,11 +7,11 @@ So it is read from its end, and only as far as proxies that are trusted have wri
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import Final
 
+from rpcgw.api.records import record
 from rpcgw.exchange import Head
 
 FORWARDED_FOR: Final = "x-forwarded-for"
@@ -24,7 +24,7 @@ _IPV6_NETWORK: Final = 64
 """What one customer of a network usually has of IPv6: all of its addresses count as one."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Proxies:
     """Who is believed about where a request comes from. Made by `compile_proxies`."""
 

@@ -7,7 +7,7 @@ protocol puts a `Rejected` on the wire in its own form.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 
 import msgspec
@@ -19,6 +19,7 @@ from rpcgw.access.oauth import EXPIRED, Authority, Invalid, Resource, Unavailabl
 from rpcgw.access.tokens import WRONG_TOKEN, Denied, Tokens
 from rpcgw.api.context import ANONYMOUS, Principal
 from rpcgw.api.errors import InternalError, InvalidRequest, ScopeMissing, TokenInvalid, TokenNotSent
+from rpcgw.api.records import record
 from rpcgw.exchange import Head, HeaderFields, Pending, Rejected, Reply, Verdict
 from rpcgw.kernel.ports import Clock, Observer
 
@@ -30,7 +31,7 @@ _AWAY = "Nobody can say whose the token is now; try again soon"
 Refuse = Callable[[Rejected, Head], Reply]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Policy:
     """Who and what an endpoint lets in.
 
@@ -48,7 +49,7 @@ class Policy:
     resource: Resource | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Foreign:
     """A token that is none of the group's own; an authorization server may know it, and is to be asked."""
 

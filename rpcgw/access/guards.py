@@ -8,10 +8,11 @@ allowed. Loopback names pass both, on any port. Sources: RFC 9112 section 3.2 (H
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from rpcgw.access.names import is_loopback, is_loopback_origin, normal_origin, origin_of, split_authority
 from rpcgw.api.errors import InvalidRequest
+from rpcgw.api.records import record
 from rpcgw.exchange import Head, Rejected
 
 _QUOTED = 200
@@ -21,7 +22,7 @@ _LOOPBACK_PAGES = tuple(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Guards:
     """Which hosts and origins pass beside the loopback ones. Made by `compile_guards`.
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
 
 from rpcgw.access.addresses import counted_as
 from rpcgw.api.context import ANONYMOUS, Principal
 from rpcgw.api.errors import TooManyRequests
 from rpcgw.api.rates import Rate
+from rpcgw.api.records import record
 from rpcgw.exchange import Head, Rejected
 from rpcgw.kernel.keys import credential
 from rpcgw.kernel.rates import later
@@ -18,7 +18,7 @@ Subject = Callable[[Principal, Head], str | None]
 """Whose count a request belongs to; None where it is not counted."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Allowance:
     """One limit: its name, its rate, and whose count a request belongs to."""
 

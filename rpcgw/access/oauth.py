@@ -7,11 +7,11 @@ Sources: OAuth 2.1, RFC 9068 (JWT access tokens), RFC 7662 (introspection), RFC 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final, Protocol, TypeGuard
 
 from rpcgw.access.tokens import bearer_of
 from rpcgw.api.context import Principal
+from rpcgw.api.records import record
 from rpcgw.exchange import Headers
 
 _TYPES: Final = frozenset({"", "jwt", "at+jwt", "application/at+jwt"})
@@ -23,21 +23,21 @@ _FAR: Final = 1e12
 EXPIRED: Final = "the token has expired"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Invalid:
     """A token that is not taken; `reason` is for logs, and short enough for a client."""
 
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Unavailable:
     """Nobody can say whose a token is: the authorization server is away; `reason` is for logs."""
 
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Expected:
     """What a token's claims must say: who issued it, whom it is for; `leeway` in seconds."""
 
@@ -56,7 +56,7 @@ class Authority(Protocol):
         """Whose it is; may ask other hosts."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Resource:
     """A group as a protected resource.
 

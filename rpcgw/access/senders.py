@@ -8,16 +8,16 @@ A browser says where a request comes from in `Sec-Fetch-Site` (Fetch Metadata) a
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from rpcgw.access.names import is_loopback_origin, normal_origin, origin_of, split_authority
+from rpcgw.api.records import record
 from rpcgw.exchange import Head
 
 _SITE = "sec-fetch-site"
 _QUOTED = 100
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Senders:
     """The pages of one site: `origins` are theirs, in normal form; `known` says that there are no others.
 

@@ -11,10 +11,10 @@ import hmac
 import inspect
 import traceback
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import ClassVar, Final
 
 from rpcgw.api.context import Principal
+from rpcgw.api.records import record
 from rpcgw.exchange import Headers
 
 AUTHORIZATION: Final = "authorization"
@@ -23,7 +23,7 @@ WRONG_TOKEN: Final = "wrong token"  # noqa: S105 -- the name of a guard
 _BEARER = "bearer "
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Denied:
     """Why nobody was recognised. `failed`: nobody can tell whose the token is."""
 
@@ -40,7 +40,7 @@ Denied.WRONG = Denied("not a token of this group")
 Denied.EXPIRED = Denied("a token that has expired")
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Holder:
     """One token: SHA-256 of it, whom it stands for, and when it ends (seconds since the epoch; None: never)."""
 
@@ -49,7 +49,7 @@ class Holder:
     expires: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Tokens:
     """What a protected group accepts. `header` is the lower-case name of the group's own token header.
 

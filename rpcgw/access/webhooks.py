@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 from typing import Final
 from urllib.parse import unquote
 
+from rpcgw.api.records import record
 from rpcgw.kernel.language import Phrase
 
 LONGEST_URL: Final = 2000
@@ -30,7 +30,7 @@ _TUNNELS: Final = (IPv6Network("2001::/32"), IPv6Network("2002::/16"))
 Address = IPv4Address | IPv6Address
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Target:
     """A URL that a webhook could go to, taken apart; `host` is in lower case and has no brackets."""
 
@@ -69,7 +69,7 @@ def parse_callback(url: object) -> Target | None:
     return None if target is None or "*" in target.host else target
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class WebhookPolicy:
     """Where the operator lets webhooks go.
 

@@ -21,12 +21,13 @@ from urllib.parse import urlsplit
 from uuid import UUID
 
 from rpcgw.api.containers import Each, Fields, Unique
+from rpcgw.api.records import record
 from rpcgw.api.rules import Rule, literal
 
 Scalar = str | int | float | bool | None
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class NotBlank(Rule):
     """A text with something other than white space in it."""
 
@@ -41,7 +42,7 @@ class NotBlank(Rule):
         return bool(value.strip())
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class NotNull(Rule):
     """Anything but null, where the type would take null."""
 
@@ -58,7 +59,7 @@ class NotNull(Rule):
         return value is not None
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Email(Rule):
     """An address `local@domain`: a dotted domain name, no comments, no quoted local part (a part of RFC 5321)."""
 
@@ -84,7 +85,7 @@ _LOCAL = re.compile(r'[^\s@"(),:;<>\[\\\].\x00-\x1f]+(\.[^\s@"(),:;<>\[\\\].\x00
 _LABEL = re.compile(r"[^\W_]([\w-]{0,61}[^\W_])?")
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Url(Rule):
     """An absolute URL with a host, of one of the schemes (RFC 3986)."""
 
@@ -113,7 +114,7 @@ class Url(Rule):
 _SPACE = re.compile(r"[\s\x00-\x1f\x7f<>\"{}|\\^`]")
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Ip(Rule):
     """An IP address, of version 4, 6 or either."""
 
@@ -139,7 +140,7 @@ class Ip(Rule):
             return False
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Uuid(Rule):
     """The canonical text of a UUID (RFC 9562), where the parameter stays a text."""
 
@@ -157,7 +158,7 @@ class Uuid(Rule):
             return False
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Date(Rule):
     """A date such as 2026-11-30 (RFC 3339 `full-date`), where the parameter stays a text."""
 
@@ -175,7 +176,7 @@ class Date(Rule):
             return False
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class DateTime(Rule):
     """A date, time and offset such as 2026-11-30T12:00:00Z (RFC 3339), where the parameter stays a text."""
 
@@ -196,7 +197,7 @@ class DateTime(Rule):
 _RFC3339 = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)", re.ASCII)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Json(Rule):
     """A text that is JSON itself."""
 
@@ -215,7 +216,7 @@ class Json(Rule):
         return True
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Regex(Rule):
     """A text that a pattern is found in; no look-around and no back-references, since it is matched in linear time."""
 
@@ -275,7 +276,7 @@ class Choice(Rule):
         return value is None or any(_same(value, known) for known in self.values)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class EqualTo(Rule):
     """Exactly this value."""
 
@@ -298,7 +299,7 @@ class EqualTo(Rule):
         return value is None or _same(value, self.value)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class NotEqualTo(Rule):
     """Anything but this value."""
 
@@ -326,7 +327,7 @@ def _same(one: object, other: object) -> bool:
     return isinstance(one, bool) == isinstance(other, bool) and one == other
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Zoned(Rule):
     """A datetime with an offset; without one where `zone` is None; with exactly this offset where it is a timedelta."""
 

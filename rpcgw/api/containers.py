@@ -7,10 +7,11 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from rpcgw.api.records import record
 from rpcgw.api.rules import Fault, Rule, joined
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Unique(Rule):
     """An array that holds no item twice."""
 
@@ -71,7 +72,7 @@ class Each(Rule):
                 yield from (fault._replace(steps=(index, *fault.steps)) for fault in rule.faults(item))
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Fields(Rule):
     """Fields of a mapping keep these rules; those not named in `optional` must be there.
 

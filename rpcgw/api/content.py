@@ -8,17 +8,18 @@ blocks' JSON. A method that fails raises, as any other does: that is an error on
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from rpcgw.api.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Text:
     """Words."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Image:
     """A picture; `mime_type` such as `image/png`."""
 
@@ -26,7 +27,7 @@ class Image:
     mime_type: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Audio:
     """A sound; `mime_type` such as `audio/wav`. Sessions of 2024-11-05 see a text in its place."""
 
@@ -34,7 +35,7 @@ class Audio:
     mime_type: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class EmbeddedResource:
     """A document that comes along: its `text`, or its `data`, exactly one of the two.
 
@@ -53,7 +54,7 @@ class EmbeddedResource:
             raise ValueError("an embedded resource has a text or data, exactly one of them")
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ResourceLink:
     """A document that stays where it is. `size` in bytes. Sessions before 2025-06-18 see a text in its place."""
 
@@ -68,7 +69,7 @@ class ResourceLink:
 Block = Text | Image | Audio | EmbeddedResource | ResourceLink
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ToolResult:
     """Blocks, and beside them a value for programs: `structured` has to be a JSON object, None is none.
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final, Literal, Protocol, get_args
 
 import msgspec
 
 from rpcgw.api.errors import CapabilityMissing, RuntimeFault
 from rpcgw.api.frozen import FrozenDict, frozen
+from rpcgw.api.records import record
 
 LogLevel = Literal["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"]
 """RFC 5424's severities, mildest first."""
@@ -20,7 +21,7 @@ Surface = Literal["rpc", "mcp", "webmcp", "queue", "cli"]
 _NO_CLAIMS: Final = FrozenDict()
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Principal:
     """Who calls: a token's name or an OAuth subject; `anonymous` where the group is not protected.
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from rpcgw.api.marks import put_mark
+from rpcgw.api.records import record
 
 _Marked = TypeVar("_Marked", bound=Callable[..., Any])
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Converter:
     """How values of one class come from JSON and go back. Pure functions: nothing may be awaited or looked up.
 
@@ -49,7 +49,7 @@ class Converter:
         )
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Loading:
     """A converter's `load`, which may fail in the ways that parsing code fails."""
 
@@ -65,7 +65,7 @@ class Loading:
             raise ValueError("cannot be read") from error
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Resolver:
     """`@rpc.resolver`: a function that finds an object by its id."""
 

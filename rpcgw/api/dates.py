@@ -10,6 +10,7 @@ from types import NoneType
 from typing import Any, get_args
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from rpcgw.api.records import record
 from rpcgw.api.rules import Broken, Fault, literal
 
 _DIRECTIVES: Mapping[str, str] = {
@@ -133,7 +134,7 @@ class DateFormat:
         return core_schema.nullable_schema(made) if NoneType in get_args(source) else made
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Reading:
     """The step from text to value; knows its format, so that lenient surfaces can write other forms in it."""
 

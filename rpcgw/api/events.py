@@ -7,14 +7,14 @@ call, and may raise an `RpcError` to veto. An event's open fields may be replace
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from rpcgw.api.context import CallContext
 from rpcgw.api.errors import RpcError
+from rpcgw.api.records import record
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class RequestReceived:
     """`rpc.request`: a call was accepted and nothing has run, the method is not even looked up.
 
@@ -25,7 +25,7 @@ class RequestReceived:
     params: dict[str, Any] | list[Any]
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class PreExecute:
     """`rpc.pre_execute`: bound, checked, converted `params`. They may be replaced, and are then not checked again."""
 
@@ -33,7 +33,7 @@ class PreExecute:
     params: dict[str, Any]
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class PreResponse:
     """`rpc.pre_response`: `result` is the procedure's value and may be replaced."""
 
@@ -42,7 +42,7 @@ class PreResponse:
     result: Any
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class PostExecute:
     """`rpc.post_execute`: the raw `result` of the procedure, to look at."""
 
@@ -51,7 +51,7 @@ class PostExecute:
     result: Any
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class ErrorRaised:
     """`rpc.error`: fires once for each failure. `error` may be replaced; `cause` is what was really raised."""
 
@@ -60,7 +60,7 @@ class ErrorRaised:
     error: RpcError
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class PostResponse:
     """`rpc.post_response`: the answer is on the wire; once for each executed success, never from the cache."""
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, TypeVar
+
+from rpcgw.api.records import record
 
 MARKS = "__rpcgw_marks__"
 """The attribute that carries a `dict[type, spec]` of a marked class or function."""
@@ -23,7 +24,7 @@ _Marked = TypeVar("_Marked", bound=Callable[..., Any])
 _Class = TypeVar("_Class", bound=type)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Procedure:
     """`@rpc.procedure`: a class whose public methods are served."""
 
@@ -32,7 +33,7 @@ class Procedure:
     removed: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Groups:
     """`@rpc.groups`, or `groups=` of a procedure: where a method is served."""
 
@@ -45,7 +46,7 @@ class Groups:
         return frozenset(self.names) | (frozenset({DEFAULT_GROUP}) if self.with_default else frozenset())
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Tool:
     """`@rpc.tool`: hints for agents; an unset hint is None and not sent. Never publishes a method."""
 
@@ -57,7 +58,7 @@ class Tool:
     input_schema: Mapping[str, object] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Cache:
     """`@rpc.cache`: keep results for `ttl` seconds in the named environments; `vary` is what else they depend on.
 
@@ -70,7 +71,7 @@ class Cache:
     by: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Relation:
     """What one `@rpc.invalidates` says: which results go, and which of them are made anew.
 
@@ -84,7 +85,7 @@ class Relation:
     exact: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Invalidates:
     """`@rpc.invalidates`, once or several times: what goes from the cache after a success."""
 
@@ -96,7 +97,7 @@ class Invalidates:
         return tuple(dict.fromkeys(name for relation in self.relations for name in relation.methods))
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Lock:
     """`@rpc.lock`: one call at a time, per value of the parameter `by`; `ttl` and `wait` in seconds."""
 
@@ -105,24 +106,24 @@ class Lock:
     wait: float | None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Scopes:
     """`@rpc.scopes`: what a caller's token must allow, all of it."""
 
     names: frozenset[str]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Hidden:
     """`@rpc.hidden`: a public method that is not part of the API."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Inline:
     """`@rpc.inline`: a cheap sync method that runs on the event loop instead of a thread."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Listener:
     """`@rpc.listens`: a function called with events of one class, higher priorities first."""
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from rpcgw.api.context import Principal
+from rpcgw.api.records import record
 
 Lifespan = Callable[..., AbstractAsyncContextManager[Any]]
 
@@ -19,7 +20,7 @@ TokenValidator = Callable[[str], Principal | None]
 _NO_CONTEXT = (inspect.isgeneratorfunction, inspect.isasyncgenfunction, inspect.iscoroutinefunction)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Plugin:
     """All that one plugin brings.
 
@@ -60,7 +61,7 @@ class Plugin:
             raise TypeError("the lifespan is no async context manager: decorate it with contextlib.asynccontextmanager")
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Environment:
     """Where a worker runs: the name (`prod`, `dev`, `test`, ...) and the directory for state that plugins keep."""
 

@@ -6,13 +6,15 @@ Texts are templates: `{name}` stands for a value, and what is unknown is empty. 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, ClassVar
+
+from rpcgw.api.records import record
 
 Extra = Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Option:
     """One place that `Navigate` leads to: the value that chooses it, what people call it, where it is."""
 
@@ -21,7 +23,7 @@ class Option:
     url: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class NavigateText:
     """What `Navigate` answers. `{label}`: of the option; `{options}`: every value that there is."""
 
@@ -30,7 +32,7 @@ class NavigateText:
     cancelled: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Navigate:
     """Goes to one of a fixed set of pages (W-05); the only argument is `param`."""
 
@@ -42,7 +44,7 @@ class Navigate:
     extra: Extra = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class SearchText:
     """What `Search` answers. Headings: `{count}`, `{query}`; `line`: the item's fields, and `{n}`, its number from 1.
 
@@ -56,7 +58,7 @@ class SearchText:
     empty_all: str = "There is nothing here yet."
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Search:
     """Searches a JSON index, an array of objects that the site serves (W-06).
 
@@ -90,7 +92,7 @@ class Search:
     extra: Extra = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class BodyLine:
     """A line "Label: value" of a mail; an optional one is left out where its argument is empty."""
 
@@ -99,7 +101,7 @@ class BodyLine:
     optional: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Mailto:
     """Prepares a mail in the visitor's own program (W-07). Nothing is sent, and nothing is kept.
 
@@ -117,7 +119,7 @@ class Mailto:
     extra: Extra = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ListText:
     """What `StaticList` answers. `heading`: `{count}`; `line`: the item's fields, and `{n}`, its number from 1."""
 
@@ -125,7 +127,7 @@ class ListText:
     line: str = "{n}. {title}"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class StaticList:
     """A list that somebody wrote, verbatim (W-08)."""
 
@@ -137,7 +139,7 @@ class StaticList:
     extra: Extra = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Module:
     """Runs `execute(args, {tool, config})` of an ES module (W-10, W-13), where nothing else fits.
 
@@ -150,7 +152,7 @@ class Module:
     extra: Extra = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Call:
     """Calls a method of the gateway with the rights that the visitor has, and no more.
 
@@ -166,7 +168,7 @@ class Call:
     extra: Extra = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Field:
     """A control of a form: its name there, and the argument that fills it (the same where none is given)."""
 
@@ -176,7 +178,7 @@ class Field:
     required: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class FormText:
     """What `Form` answers. Placeholders are the arguments; `{fields}`: the controls that the form does not take."""
 
@@ -186,7 +188,7 @@ class FormText:
     invalid: str = "The form does not take: {fields}."
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Form:
     """Fills a form of the page, and submits it if `submit` says so; `selector` is a CSS selector."""
 

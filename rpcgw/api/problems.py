@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+from rpcgw.api.records import record
 
 Level = Literal["error", "warning", "note"]
 """What keeps the daemon from starting; what deserves a second look; what is good to know."""
 
 
-@dataclass(frozen=True, slots=True, order=True)
+@record(frozen=True, slots=True, order=True)
 class Place:
     """Where something stands: a file as the user names it, line and column from 1 (0 where unknown)."""
 
@@ -21,7 +22,7 @@ class Place:
         return ":".join([self.file, *(str(number) for number in (self.line, self.column) if number)])
 
 
-@dataclass(frozen=True, slots=True, order=True)
+@record(frozen=True, slots=True, order=True)
 class Problem:
     """One mistake: where, what (`text`), a stable `code` to look up in the reference, and what to do (`hint`)."""
 

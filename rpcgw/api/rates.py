@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from rpcgw.api.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Rate:
     """`amount` times in any `seconds`, counted in a window that slides (`rpcgw.kernel.rates`)."""
 

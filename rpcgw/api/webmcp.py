@@ -9,7 +9,7 @@ Templates hold `{name}` placeholders (W-09). Source: the Web Model Context API, 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Protocol
 from urllib.parse import urlencode, urljoin
 
@@ -31,6 +31,7 @@ from rpcgw.api.primitives import (
     SearchText,
     StaticList,
 )
+from rpcgw.api.records import record
 
 __all__ = [
     "PRIMITIVES",
@@ -57,7 +58,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Confirm:
     """What the visitor is asked before anything happens.
 
@@ -74,7 +75,7 @@ class Confirm:
     seconds: int = 60
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Manifest:
     """One tool as a page registers it (W-03).
 
@@ -108,7 +109,7 @@ class Manifest:
     debugging: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class PageContext:
     """The page that is asked for.
 

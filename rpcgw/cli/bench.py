@@ -8,13 +8,13 @@ import ssl
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlsplit
 
 import click
 import uvloop
 
+from rpcgw.api.records import record
 from rpcgw.cli import calling, remote
 from rpcgw.cli.compiled import compiled
 from rpcgw.cli.load import judging
@@ -48,7 +48,7 @@ BUSY: Final = 0.9
 HEADINGS: Final = ("over", "connections", "calls", "rps", "p50_ms", "p99_ms", "longest_ms", "cpu_us", "wrong")
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Daemon:
     """Where to call, by protocol, and the daemon's processes, where they are of this machine."""
 
@@ -56,7 +56,7 @@ class Daemon:
     pids: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Measured:
     """What came of one protocol; `cpu` are processor seconds of the daemon, None where it cannot be seen."""
 

@@ -7,7 +7,6 @@ import json
 import ssl
 from collections.abc import Iterator, Mapping
 from contextlib import closing
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -15,6 +14,7 @@ import click
 
 from rpcgw import __version__
 from rpcgw.api.errors import InvalidRequest, MethodNotFound, TokenNotSent
+from rpcgw.api.records import record
 from rpcgw.cli.arguments import NotAnArgumentError, arguments
 from rpcgw.cli.options import UnknownNameError
 from rpcgw.cli.progress import Progress
@@ -33,7 +33,7 @@ _HINTS = {
 _SCHEMES = {"http": http.client.HTTPConnection, "https": http.client.HTTPSConnection}
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Remote:
     """An endpoint of a daemon. `timeout` is how many seconds it may be silent."""
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 import click
 
+from rpcgw.api.records import record
 from rpcgw.cli.options import UnknownNameError, config_option, environment_option, json_option
 from rpcgw.cli.settings import kept, settings_of
 from rpcgw.cli.show import records
@@ -25,7 +25,7 @@ SHOWN = 12
 _HEADINGS = ("id", "group", "version", "revision", "since", "capabilities")
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Found:
     """A session in the pool."""
 

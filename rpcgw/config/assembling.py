@@ -6,9 +6,10 @@ The environment is settled first, by what the command line, RPCGW_ENV and the fi
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from rpcgw.api.problems import Place, Problem
+from rpcgw.api.records import record
 from rpcgw.config.importing import Importing, without
 from rpcgw.config.interpolation import Variables, interpolate
 from rpcgw.config.nodes import Leaf, Node, Table, plain
@@ -20,7 +21,7 @@ GIVEN = ("kernel.environment", "kernel.project_dir")
 """Parameters that are always there: the environment's name, and the directory of the gateway file."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Chosen:
     """What the command line says of the environment."""
 
@@ -36,7 +37,7 @@ FROM_FILE = Chosen()
 """The command line says nothing."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Assembled:
     """The options of a configuration: filled in, and as they were written.
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from typing import Any, TypeVar
 
 from rpcgw.api.problems import Problem
+from rpcgw.api.records import record
 from rpcgw.config.addresses import allowed_hosts, allowed_origins, bind_addresses, metrics_bind, public_url
 from rpcgw.config.assembling import DEFAULT_ENVIRONMENT, Chosen
 from rpcgw.config.document import Document
@@ -44,7 +45,7 @@ from rpcgw.config.sources import absolute
 _T = TypeVar("_T")
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Surroundings:
     """What is no part of the files: `base` is what relative names are relative to."""
 

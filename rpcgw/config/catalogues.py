@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from rpcgw.api.problems import Place, Problem
+from rpcgw.api.records import record
 from rpcgw.config.nodes import Leaf, Node, Table, plain, pruned
 from rpcgw.config.parsing import parse
 from rpcgw.config.sources import Reader, Recorder, Unreadable
@@ -23,7 +24,7 @@ _OWN = "rpcgw"
 """What stands under this name is no method: the product's own texts."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class CatalogueFile:
     """One catalogue: texts of methods, in one language, for one group (empty: for all).
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from rpcgw.api.problems import Place, Problem
+from rpcgw.api.records import record
 from rpcgw.config.assembling import Assembled, Chosen
 from rpcgw.config.document import Document, is_secret
 from rpcgw.config.gathering import default_routes, gather
@@ -32,7 +32,7 @@ _REFERENCE = re.compile(
 _URL = re.compile(r"[a-z][a-z0-9+.-]*://|file:|memory:")
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Setting:
     """One setting: its value, masked where it may be a secret, and where it came from.
 
@@ -45,7 +45,7 @@ class Setting:
     place: Place | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Override:
     """What goes before the files: an option of the command line, or a variable that the daemon looks at itself."""
 
@@ -90,7 +90,7 @@ def _unsaid(file: str, env: Mapping[str, str]) -> dict[Path, Override]:
     }
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class _Listing:
     document: Document
     assembled: Assembled

@@ -7,9 +7,9 @@ exactly the same files.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from rpcgw.api.problems import Level, Place, Problem
+from rpcgw.api.records import record
 from rpcgw.config.assembling import FROM_FILE, Assembled, Chosen, assemble
 from rpcgw.config.catalogues import CatalogueFile, read_catalogues
 from rpcgw.config.importing import Importing, Missing, Wanted, files_of
@@ -19,7 +19,7 @@ from rpcgw.config.sources import Reader, Recorder, Sources, Unreadable, beside
 from rpcgw.config.wording import quoted
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Read:
     """What stood in YAML files, filled in; `node` is None where that is nothing. `file` is the first of them."""
 
@@ -28,7 +28,7 @@ class Read:
     problems: tuple[Problem, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Gathered:
     """All files of one configuration; `assembled` is the gateway file as it came about."""
 

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from fnmatch import fnmatchcase
 
 from rpcgw.api.problems import Place, Problem
+from rpcgw.api.records import record
 from rpcgw.config.interpolation import Variables, interpolate
 from rpcgw.config.layers import layered
 from rpcgw.config.nodes import Items, Leaf, Node, Table, plain
@@ -29,7 +30,7 @@ class Missing(Exception):
     """A file or directory is not there; the text is a sentence about it."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Wanted:
     """A file that something names, and at which place."""
 
@@ -37,7 +38,7 @@ class Wanted:
     place: Place
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Importing:
     """The walk through the files of one configuration, in one environment (None: before it is known).
 

@@ -11,10 +11,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from rpcgw.api.problems import Place, Problem
+from rpcgw.api.records import record
 from rpcgw.config.nodes import Leaf, Node, Path, placed, plain, replaced, wrapped
 from rpcgw.config.processors import ARGUED, PROCESSORS, at_key, process
 from rpcgw.config.sources import Reader, Unreadable, beside
@@ -46,7 +47,7 @@ class _Absent(_Wrong):
     """A variable that is not there: what `default` and `defined` are for."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Variables:
     """What a scalar may draw on: the environment, files that variables name, parameters with their definitions."""
 
@@ -55,7 +56,7 @@ class Variables:
     parameters: Mapping[str, Node] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class _Scalar:
     """One scalar at its place; `within` names the parameters whose definitions it stands in."""
 

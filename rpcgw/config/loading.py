@@ -7,10 +7,11 @@ jsonschema) and hands the snapshot to the process that compiles it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from rpcgw.api.errors import ConfigError
 from rpcgw.api.problems import Problem, errors
+from rpcgw.api.records import record
 from rpcgw.config.assembling import Chosen
 from rpcgw.config.building import Surroundings, build_settings
 from rpcgw.config.catalogues import CatalogueFile
@@ -21,7 +22,7 @@ from rpcgw.config.sources import Sources
 from rpcgw.config.validation import validate
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Attempt:
     """What files say, as far as it can be told: `settings` is None where the gateway file cannot be read at all."""
 
@@ -40,7 +41,7 @@ class Attempt:
         return Loaded(self.settings, self.catalogues, tuple(sorted(self.problems)))
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Loaded:
     """A configuration that can be served; `warnings` are problems that do not keep it from that."""
 

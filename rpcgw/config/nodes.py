@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from rpcgw.api.problems import Place
+from rpcgw.api.records import record
 
 Path = tuple[str | int, ...]
 """The way to a value: keys of mappings, indices of lists."""
@@ -14,7 +15,7 @@ Path = tuple[str | int, ...]
 Atom = str | int | float | bool | None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Leaf:
     """One scalar. `from_env` says that an untyped variable made it: its text is soft, and never shown in a problem."""
 
@@ -23,7 +24,7 @@ class Leaf:
     from_env: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Items:
     """A list."""
 
@@ -31,7 +32,7 @@ class Items:
     place: Place
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Table:
     """A mapping with text keys. `broken` names keys whose value was wrong and has been reported already."""
 

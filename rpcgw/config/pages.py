@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from typing import Any, Final, TypeVar
 
 from rpcgw.api.locales import canonical, lineage
@@ -24,6 +24,7 @@ from rpcgw.api.primitives import (
     StaticList,
 )
 from rpcgw.api.problems import Problem
+from rpcgw.api.records import record
 from rpcgw.api.webmcp import Confirm, Manifest
 from rpcgw.config.document import Document
 from rpcgw.config.sites import DeclaredTool, Site, SiteRoute, Usage, Webmcp
@@ -87,7 +88,7 @@ def _tool(document: Document, path: tuple[str, ...], given: Mapping[str, Any], l
     return DeclaredTool(manifest, tuple(given.get("paths", ())), ".".join(path), languages)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class _Written:
     """Reads a tool in one language; `languages` gathers those that its texts are written in."""
 

@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final, Literal
 from urllib.parse import parse_qsl, unquote
+
+from rpcgw.api.records import record
 
 Kind = Literal["server", "sentinel", "cluster"]
 Node = tuple[str, int]
@@ -44,7 +45,7 @@ _OPTIONS: Final = (
 _MOST_PORT: Final = 65535
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class RedisAddress:
     """Where a Redis is and how it is spoken to. `nodes` are servers or Sentinels; `path` is a socket's instead of them.
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal
 
 from rpcgw.api.problems import Place
+from rpcgw.api.records import record
 
 RouteKind = Literal["rpc", "mcp"]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class RoutePath:
     """One path of a route: `{ver}` stands for `v` and digits, `{aiName}` for a client's name."""
 
@@ -39,7 +39,7 @@ _PATHS: Mapping[RouteKind, tuple[tuple[str, str, tuple[str, ...]], ...]] = {
 """What each kind of route answers below its prefix (C-04 to C-06, and the original's routes for /rpc)."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Route:
     """One import of routes.yaml: an endpoint of one kind, at a prefix, for one API group.
 

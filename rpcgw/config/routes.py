@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 
 from rpcgw.api.marks import DEFAULT_GROUP
 from rpcgw.api.problems import Problem
+from rpcgw.api.records import record
 from rpcgw.config.document import Document
 from rpcgw.config.nodes import dotted
 from rpcgw.config.route import Route, RouteKind
@@ -31,7 +31,7 @@ CONSOLE_PATHS = ("/console/{group}", "/console/{group}/{ver}")
 """Where the console's pages stand; `{group}` is anything."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Routes:
     """The routes of a file in their order: those of groups, and those of sites."""
 

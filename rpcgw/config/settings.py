@@ -7,11 +7,12 @@ Times are seconds, sizes are bytes, paths are absolute. What differs for a group
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Literal, TypeVar
 
 from rpcgw.api.problems import Place
 from rpcgw.api.rates import Rate
+from rpcgw.api.records import record
 from rpcgw.config.route import Route
 from rpcgw.config.sites import SiteRoute, Webmcp
 
@@ -19,7 +20,7 @@ Audited = Literal["none", "calls", "arguments"]
 """What the audit log tells of a method's calls."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Timeouts:
     """`server.timeouts`: how long idle connections, old generations, running work, and requests to come are given."""
 
@@ -31,7 +32,7 @@ class Timeouts:
     body: float = 30.0
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Tls:
     """`server.tls`: absolute paths of PEM files."""
 
@@ -42,7 +43,7 @@ class Tls:
 _ATTEMPTS = Rate(30, 60)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Server:
     """`server`: `bind` holds `host:port`, `[v6]:port` or `unix:/path`."""
 
@@ -59,7 +60,7 @@ class Server:
     watch: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class PluginSettings:
     """`plugins`: where to look beside the venv, and what each plugin is told."""
 
@@ -69,7 +70,7 @@ class PluginSettings:
     places: Mapping[str, Place] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Translations:
     """`translations`: the operator's catalogues and the language that everything falls back on."""
 
@@ -77,7 +78,7 @@ class Translations:
     default_locale: str = "en"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class PoolSettings:
     """`pools.<name>`: `url` is `file:<directory>`, `memory:` or `redis://...`; `timeout` is in seconds, for Redis.
 
@@ -90,7 +91,7 @@ class PoolSettings:
     connections: int = 32
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Token:
     """A token that a group accepts: SHA-256 of it in hex, and the name that stands for it in logs."""
 
@@ -100,7 +101,7 @@ class Token:
     scopes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class OAuthClient:
     """How this daemon shows who it is at an authorization server's endpoint."""
 
@@ -109,7 +110,7 @@ class OAuthClient:
     client_secret: str = field(repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class OAuth:
     """`groups.<group>.oauth`: whose access tokens are taken beside the group's own, and for what.
 
@@ -132,7 +133,7 @@ class OAuth:
     remember: float = 10.0
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Forward:
     """`groups.<group>.forward`: what of a request's head a procedure may see; names in lower case."""
 
@@ -140,7 +141,7 @@ class Forward:
     token: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Security:
     """`ufo_json_rpc.security` as it holds for one group; `validator` names a plugin's function."""
 
@@ -153,7 +154,7 @@ class Security:
     forward: Forward = Forward()
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ResultCacheSettings:
     """`ufo_json_rpc.cache`: which pool holds results, sessions and locks."""
 
@@ -162,7 +163,7 @@ class ResultCacheSettings:
     pool: str = "default"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Docs:
     """`ufo_json_rpc.docs`: what documents say of the project."""
 
@@ -172,14 +173,14 @@ class Docs:
     async_dsn_info: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Errors:
     """`errors`: how errors look to clients. `names`: Python's class names, or those of the original's package."""
 
     names: Literal["python", "ufo"] = "python"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Icon:
     """One entry of `mcp_server_info.icons`."""
 
@@ -189,7 +190,7 @@ class Icon:
     theme: Literal["light", "dark"] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ServerInfo:
     """`mcp_server_info` as it holds for one group."""
 
@@ -199,7 +200,7 @@ class ServerInfo:
     icons: tuple[Icon, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class McpSettings:
     """`ufo_mcp` as it holds for one group."""
 
@@ -210,7 +211,7 @@ class McpSettings:
     info: ServerInfo = ServerInfo()
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Tools:
     """`tools`: how MCP shows a group's methods."""
 
@@ -220,7 +221,7 @@ class Tools:
     page_size: int = 1000
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Allowed:
     """`limits` as it holds for one group or method: how often requests may come, by who or what they are counted."""
 
@@ -239,7 +240,7 @@ class Allowed:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Concurrency:
     """`methods.<name>.concurrency`: how many calls run at a time in a worker, and how many may wait."""
 
@@ -247,7 +248,7 @@ class Concurrency:
     queue: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Breaker:
     """`methods.<name>.breaker`: after how many failures in a row calls are refused, and for how many seconds."""
 
@@ -256,7 +257,7 @@ class Breaker:
     probes: int = 1
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class LimitSettings:
     """`limits`: where counts are kept (None: by the workers of this host), and what it means that nobody can count."""
 
@@ -264,7 +265,7 @@ class LimitSettings:
     when_away: Literal["open", "closed"] = "open"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class CallSettings:
     """`defaults`, overridden by `groups.<group>` and `methods.<name>`: what tunes calls.
 
@@ -288,7 +289,7 @@ class CallSettings:
     scopes: tuple[str, ...] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class AccessLogSettings:
     """`logging.access`: one line a HTTP request, to a file, or to stderr where there is none."""
 
@@ -296,7 +297,7 @@ class AccessLogSettings:
     file: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Logging:
     """`logging`: where lines go and how they look; `audit_file` is None where the audit log goes to stderr."""
 
@@ -308,7 +309,7 @@ class Logging:
     audit_file: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Metrics:
     """`metrics`: whether and where Prometheus scrapes; `bind` is an address of its own, None that of everything else.
 
@@ -321,14 +322,14 @@ class Metrics:
     token_sha256: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Http:
     """`http`: how requests are read."""
 
     fast_front: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class TracingSettings:
     """`tracing`: spans to a collector at `endpoint` (OTLP/HTTP), of so many traces out of 1.
 
@@ -341,21 +342,21 @@ class TracingSettings:
     sample: float = 1.0
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Console:
     """`console`: whether each group has a page to try its methods on."""
 
     enabled: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Cors:
     """`cors`: the one list of web origins that may call; loopback and `server.public_url` always may."""
 
     allowed_origins: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Transport:
     """One entry of `ufo_json_rpc.async`: a queue. `topics_prefix` and `jwt` are Mercure's."""
 
@@ -366,7 +367,7 @@ class Transport:
     jwt: str | None = field(default=None, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class WebhookSettings:
     """`jobs.webhooks`: where answers may be sent, and what they are signed with."""
 
@@ -375,7 +376,7 @@ class WebhookSettings:
     secret: str | None = field(default=None, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Jobs:
     """`jobs`: calls that are answered at once and run later; they go through the first transport, if there is one."""
 
@@ -386,7 +387,7 @@ class Jobs:
     webhooks: WebhookSettings = WebhookSettings()
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Settings:
     """The whole configuration of one generation.
 

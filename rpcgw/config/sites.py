@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
 from rpcgw.api.problems import Place
+from rpcgw.api.records import record
 from rpcgw.api.webmcp import Manifest
 
 DEFAULT_SITE = "main"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Usage:
     """`webmcp.usage`: the log of which tools are used. Without a DSN it is a file in `state_dir`."""
 
@@ -25,7 +26,7 @@ class Usage:
     respect_signals: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class DeclaredTool:
     """A tool that stands in YAML; `at` is the dotted path of it, `paths` the patterns of its pages (none: all).
 
@@ -38,7 +39,7 @@ class DeclaredTool:
     languages: Mapping[str, Manifest] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Site:
     """`webmcp.sites.<name>`. `plugins` None stands for all of them."""
 
@@ -57,7 +58,7 @@ class Site:
     tools: tuple[DeclaredTool, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Webmcp:
     """`webmcp`: tools of web pages. Without a secret one is made in `state_dir`."""
 
@@ -73,7 +74,7 @@ class Webmcp:
         return self.sites.get(name, Site())
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class SitePath:
     """One path of a site's route."""
 
@@ -93,7 +94,7 @@ _PATHS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class SiteRoute:
     """One import of routes.yaml with `resource: webmcp`. `prefix` has no slash at its end."""
 

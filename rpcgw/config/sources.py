@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, Protocol
+
+from rpcgw.api.records import record
 
 
 class Unreadable(Exception):
@@ -30,7 +32,7 @@ class Reader(Protocol):
         """The names of the files of a directory, sorted. Raises `Unreadable`."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Sources:
     """A snapshot: texts and listings by name, and why something could not be read."""
 

@@ -10,7 +10,6 @@ import json
 import math
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
 
@@ -18,6 +17,7 @@ import jsonschema
 from jsonschema.protocols import Validator
 
 from rpcgw.api.problems import Place, Problem
+from rpcgw.api.records import record
 from rpcgw.config.document import Document, is_secret
 from rpcgw.config.layers import says_nothing
 from rpcgw.config.nodes import Leaf, Node, Path, Table, dotted, find, place_of, plain, pruned, replaced
@@ -49,7 +49,7 @@ _STRICT = jsonschema.validators.create(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class _Finding:
     """What jsonschema found at one value: the keyword, what it asks for, the value, the schema around it."""
 

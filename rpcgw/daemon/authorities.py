@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from importlib.util import find_spec
 from typing import Final
 
@@ -15,6 +15,7 @@ from rpcgw.access.admit import Policy
 from rpcgw.access.oauth import Authority, Resource
 from rpcgw.adapters.oauth import ANSWER_WITHIN
 from rpcgw.api.problems import Place, Problem
+from rpcgw.api.records import record
 from rpcgw.config.settings import OAuth, Settings
 from rpcgw.daemon.runtime import Runtime
 from rpcgw.gateway.model import Gateway
@@ -22,7 +23,7 @@ from rpcgw.gateway.model import Gateway
 EXTRA: Final = "rpcgw[oauth]"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Authorities:
     """Who says whose access tokens are, by the URL of the resource that they are meant for."""
 

@@ -13,8 +13,10 @@ import os
 import socket
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, BinaryIO
+
+from rpcgw.api.records import record
 
 LARGEST = 1 << 16
 """Bytes of the largest packet."""
@@ -26,7 +28,7 @@ _BESIDE = b"@"
 Message = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Packet:
     """What came: a message, and descriptors that are the receiver's from now on."""
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 import ssl
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
 from typing import Protocol
 
 from rpcgw.adapters.http.bounds import Bounds
 from rpcgw.adapters.http.connections import Report
 from rpcgw.adapters.http.health import Part, Parts, Scrape
 from rpcgw.api.problems import Problem
+from rpcgw.api.records import record
 from rpcgw.daemon.options import Needs, Options
 from rpcgw.exchange import Entrance, Traffic, untold
 
@@ -26,7 +26,7 @@ def nothing(*_: object) -> None:
     """A hook without effect."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Slot:
     """Which worker this is: `number` counts from 0; `addresses` are what its sockets are bound to, real ports.
 
@@ -45,7 +45,7 @@ async def no_parts() -> Sequence[Part]:
     return ()
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Running:
     """A worker's gateway, open for calls.
 

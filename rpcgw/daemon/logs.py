@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 
 from rpcgw.adapters.telemetry.access import AccessLog
 from rpcgw.adapters.telemetry.audit import Audit
@@ -12,12 +11,13 @@ from rpcgw.adapters.telemetry.log import Log
 from rpcgw.adapters.telemetry.sink import Sink
 from rpcgw.api.errors import ConfigError
 from rpcgw.api.problems import Place, Problem
+from rpcgw.api.records import record
 from rpcgw.config.settings import Audited, Settings
 from rpcgw.gateway.model import Gateway
 from rpcgw.kernel.call import Call
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Logs:
     """What a process writes; `access` and `audit` are None where nothing is to be written there."""
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, field, replace
 from typing import Any
+
+from rpcgw.api.records import record
 
 
 def _with_tuples(message: dict[str, Any]) -> dict[str, Any]:
@@ -12,7 +14,7 @@ def _with_tuples(message: dict[str, Any]) -> dict[str, Any]:
     return {name: tuple(value) if isinstance(value, list) else value for name, value in message.items()}
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Options:
     """What the person who starts the daemon says; each of it beats the file.
 
@@ -46,7 +48,7 @@ class Options:
         return cls(**_with_tuples(message))
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Needs:
     """What a compiled generation needs of its supervisor: settings, resolved; times in seconds.
 

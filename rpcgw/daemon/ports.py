@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import secrets
 import time
-from dataclasses import dataclass
+
+from rpcgw.api.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class HostClock:
     """`Clock` on the host's clocks."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from typing import Any
 
@@ -14,6 +14,7 @@ from rpcgw.api.cache import ResultCache
 from rpcgw.api.errors import ConfigError
 from rpcgw.api.plugin import Environment
 from rpcgw.api.problems import Problem
+from rpcgw.api.records import record
 from rpcgw.api.switch import MethodSwitch
 from rpcgw.config.settings import PoolSettings
 from rpcgw.daemon.identities import open_identities
@@ -36,7 +37,7 @@ from rpcgw.kernel.threads import Threads, nobody
 HOST_CLOCK = HostClock()
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Runtime:
     """What endpoints and commands run calls with.
 
@@ -124,7 +125,7 @@ async def open_runtime(
         yield Runtime(gateway, executor, pool, pools, clock, ids, observer, made.processors, rates, tracer, switches)
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class _Made:
     """Every procedure of every plugin, and its resolvers, made of what its lifespan yields."""
 

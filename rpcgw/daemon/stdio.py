@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import uvloop
 
 from rpcgw.adapters.stdio.door import StdioDoor
 from rpcgw.adapters.stdio.pipes import Descriptors, Pipes
 from rpcgw.adapters.stores.memory import MemoryPool
+from rpcgw.api.records import record
 from rpcgw.daemon.commands import command_telemetry
 from rpcgw.daemon.runtime import Runtime, open_runtime
 from rpcgw.daemon.tracers import opened_tracer
@@ -25,7 +26,7 @@ _FOR_EVER = 10.0 * 365 * 86_400
 """Seconds that the session lives: as long as the process."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Client:
     """Who is served what: a route's group in one version, in a language (as `Accept-Language`), on two descriptors."""
 

@@ -6,12 +6,13 @@ import fcntl
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Final
 
 import msgspec
 
+from rpcgw.api.records import record
 from rpcgw.endpoints.sessions import LocalRevocations
 from rpcgw.gateway.model import Gateway
 from rpcgw.kernel.ports import Observer, Revocations
@@ -56,7 +57,7 @@ class SwitchFile:
             os.close(descriptor)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Switching:
     """How a process shares with others which methods are off; by default it is alone.
 

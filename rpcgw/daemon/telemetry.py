@@ -6,7 +6,7 @@ import fcntl
 import os
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from rpcgw.adapters.telemetry.observer import Telemetry
 from rpcgw.adapters.telemetry.slotfile import COUNTER, JOBS, SUFFIX, SlotFile, slot_name
 from rpcgw.adapters.telemetry.slots import Slots
 from rpcgw.adapters.telemetry.traffic import Counted
+from rpcgw.api.records import record
 from rpcgw.config.settings import Metrics
 from rpcgw.daemon.compiled import Scrape, Slot
 from rpcgw.daemon.logs import Logs, open_logs
@@ -37,7 +38,7 @@ def metrics_directory(gateway: Gateway) -> str:
     return str(Path(settings.state_dir, METRICS)) if settings.metrics.enabled else ""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class WorkerTelemetry:
     """What a worker tells the world with."""
 

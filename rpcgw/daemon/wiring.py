@@ -7,7 +7,7 @@ import signal
 import ssl
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, closing, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 
 from rpcgw.adapters.http.bounds import Bounds, most_connections
@@ -16,6 +16,7 @@ from rpcgw.adapters.stores.usage import UsageLog
 from rpcgw.adapters.telemetry.log import Log
 from rpcgw.api.errors import ConfigError
 from rpcgw.api.problems import Problem
+from rpcgw.api.records import record
 from rpcgw.daemon.active import ActiveSessions
 from rpcgw.daemon.authorities import NOBODY, Authorities, open_authorities
 from rpcgw.daemon.certificates import load_tls
@@ -77,7 +78,7 @@ def _lost_plugins(gateway: Gateway, options: Options) -> list[Problem]:
     ]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Generation:
     """A compiled gateway, as the daemon's processes see it."""
 
@@ -227,7 +228,7 @@ def _end_worker() -> None:
     signal.raise_signal(signal.SIGTERM)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Equipment:
     """What stands beside the executor in a worker, and may be absent.
 

@@ -13,13 +13,14 @@ import signal
 import socket
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import astuple, dataclass, replace
+from dataclasses import astuple, replace
 
 import uvloop
 
 from rpcgw.adapters.http.connections import Share
 from rpcgw.adapters.http.door import Door
 from rpcgw.api.errors import ConfigError
+from rpcgw.api.records import record
 from rpcgw.daemon.channel import Channel, Message
 from rpcgw.daemon.compiled import Compiled, Running, Slot, nothing
 from rpcgw.daemon.exits import BROKEN, MISCONFIGURED
@@ -30,7 +31,7 @@ LAST_SCRAPE = 2.0
 """Seconds that a scrape has which is under way when its worker begins to drain."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Drain:
     """An order: how many seconds running calls have, and idle connections (None: as long as they are kept alive).
 
@@ -47,7 +48,7 @@ class Drain:
 ORPHANED = Drain(10.0, 1.0)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Sockets:
     """What a worker is given: its end of a channel, where clients come, and where only metrics are read."""
 

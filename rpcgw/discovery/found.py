@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 from rpcgw.api.plugin import Plugin
 from rpcgw.api.problems import Place
+from rpcgw.api.records import record
 
 ENTRY_POINT_GROUP = "rpcgw.plugins"
 
@@ -14,7 +14,7 @@ Origin = Literal["venv", "installed", "source", "file"]
 """The venv, a package installed into the plugins directory, a source tree in it, a single file in it."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Candidate:
     """A plugin that could be loaded.
 
@@ -36,7 +36,7 @@ class Candidate:
         return self.target.partition(":")[0]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class LoadedPlugin:
     """A plugin that was imported. `catalogues` is the absolute directory of its own texts, or empty."""
 
@@ -50,7 +50,7 @@ class LoadedPlugin:
         return self.candidate.name
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Quarantined:
     """A plugin that cannot be used: everything else serves without it. `failed_at` is the line at fault."""
 
@@ -70,7 +70,7 @@ class Quarantined:
         return self.candidate.name
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Discovered:
     """The candidates in a stable order, and notes for the log (a plugin found twice)."""
 

@@ -8,7 +8,6 @@ is only ever a key of the counter, hashed with a secret and the day.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache, partial
 from hashlib import blake2b
 from typing import Final, Protocol
@@ -17,6 +16,7 @@ from rpcgw.access.addresses import counted_as
 from rpcgw.access.admit import Policy, admitter, refuser, too_large
 from rpcgw.api.context import Principal
 from rpcgw.api.rates import Rate
+from rpcgw.api.records import record
 from rpcgw.exchange import Entrance, Head, HeaderFields, Inbound, Pending, Rejected, Reply, Verdict
 from rpcgw.gateway.model import SiteServed
 from rpcgw.kernel.ports import Clock, Observer, StoreError
@@ -46,7 +46,7 @@ class UsageLog(Protocol):
         """Keep what a beacon tells; returns once it is kept. Raises `StoreError` where it is not."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Services:
     """What the endpoint needs from outside.
 

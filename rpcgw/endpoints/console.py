@@ -8,7 +8,7 @@ have its page; the overview names paths only, and is open to whoever passes the 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import lru_cache, partial
 from typing import Any, Final
 
@@ -16,6 +16,7 @@ import msgspec
 
 from rpcgw.access.admit import Policy, admitter, refuser, too_large
 from rpcgw.api.context import Principal
+from rpcgw.api.records import record
 from rpcgw.endpoints.entity import entity
 from rpcgw.endpoints.tryouts import Face, Path, faces, methods_of
 from rpcgw.exchange import Entrance, Head, HeaderFields, Inbound, Rejected, Reply
@@ -51,7 +52,7 @@ _KEPT: Final = 32
 Answer = Callable[[Principal, Inbound], Awaitable[Reply]]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Asset:
     """A static file; `name` changes with the content, so that it can be kept for ever."""
 
@@ -60,7 +61,7 @@ class Asset:
     media_type: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Pages:
     """What pages are made with: `render(template, values)`, and the static files by the names that templates know."""
 

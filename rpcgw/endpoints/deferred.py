@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 
 import msgspec
 
 from rpcgw.api.errors import AsyncError, RpcError
+from rpcgw.api.records import record
 from rpcgw.endpoints.executing import Executor
 from rpcgw.endpoints.spans import under_a_span
 from rpcgw.endpoints.webhooks import Webhooks
@@ -26,7 +26,7 @@ from rpcgw.protocol.jsonrpc.jobs import Job, write_job
 from rpcgw.protocol.jsonrpc.special import callback_refused
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class NamedQueue:
     """The queue that deferred calls go through."""
 

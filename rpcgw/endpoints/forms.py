@@ -6,10 +6,11 @@ A field is one of a few kinds that a page knows; whatever is none of them is wri
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 import msgspec
+
+from rpcgw.api.records import record
 
 Schema = Mapping[str, Any]
 
@@ -31,7 +32,7 @@ _LIMITS: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Field:
     """One parameter as a form shows it.
 

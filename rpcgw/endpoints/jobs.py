@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from time import perf_counter
 
 from rpcgw.access.oauth import Authority, Unavailable
 from rpcgw.access.tokens import Denied, Tokens
 from rpcgw.api.context import ANONYMOUS, Principal
+from rpcgw.api.records import record
 from rpcgw.endpoints.executing import Executor
 from rpcgw.endpoints.spans import under_a_span
 from rpcgw.endpoints.webhooks import Webhooks
@@ -24,7 +24,7 @@ class NobodyKnows(Exception):
     """Whose a token is cannot be said now; the message stays in its queue."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Served:
     """A group as `/rpc` serves it: who may call it (None: anybody), and its languages.
 
@@ -37,7 +37,7 @@ class Served:
     scopes: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Services:
     """What a worker needs. `groups` are those that a route of kind rpc serves; `queue` is the queue's name.
 

@@ -6,7 +6,7 @@ What is not configured is not laid around it, and costs nothing. Doors know noth
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from typing import Final, TypeGuard
 
@@ -18,6 +18,7 @@ from rpcgw.access.limits import Allowance, too_many
 from rpcgw.access.tokens import WRONG_TOKEN
 from rpcgw.api.context import Principal
 from rpcgw.api.rates import Rate
+from rpcgw.api.records import record
 from rpcgw.exchange import Entrance, Head, Pending, Reply, Verdict, settled
 from rpcgw.kernel.ports import Clock
 from rpcgw.kernel.rates import Rates
@@ -62,7 +63,7 @@ def rated(entrance: Entrance, allowances: Sequence[Allowance], rates: Rates, gro
     return replace(entrance, admit=admit)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Attempts:
     """Wrong tokens by address. A worker remembers whom it refuses; how many there were, all workers count together.
 

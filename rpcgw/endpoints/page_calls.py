@@ -7,13 +7,14 @@ the visitor's own right to call the group, as over `/rpc`; whether the visitor a
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Final
 
 from rpcgw.access.admit import JSON, Policy, Refuse, admitter, refuser, too_large
 from rpcgw.access.senders import Senders
 from rpcgw.api.context import Principal
+from rpcgw.api.records import record
 from rpcgw.endpoints.executing import Executor
 from rpcgw.exchange import NOTHING_FORWARDED, Entrance, Head, Inbound, Rejected, Reply, Verdict, settled
 from rpcgw.gateway.model import SiteServed
@@ -25,7 +26,7 @@ from rpcgw.protocol.webmcp.site import Site, Target
 _TOKEN_STATUS: Final = 403
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Services:
     """What the endpoint needs from outside.
 
@@ -40,7 +41,7 @@ class Services:
     callers: Mapping[str, Callable[[Head], Verdict]]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class _Desk:
     """One site's calls."""
 
@@ -94,7 +95,7 @@ async def _answer(desk: _Desk, _: Principal, inbound: Inbound) -> Reply:
     return Reply(200, calls.failed(outcome), calls.JSON)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class _Wanted:
     """A call that a page may ask for: what it asks, what was offered to it, and who decides about the visitor."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Coroutine, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from typing import Any
 from urllib.parse import parse_qs
@@ -15,6 +15,7 @@ from rpcgw.access.admit import Policy, admitter, refuser, too_large
 from rpcgw.access.challenges import insufficient_scope
 from rpcgw.api.context import Principal, Surface
 from rpcgw.api.errors import RpcError, ScopeMissing
+from rpcgw.api.records import record
 from rpcgw.endpoints import batches
 from rpcgw.endpoints.deferred import Deferral
 from rpcgw.endpoints.entity import entity
@@ -37,7 +38,7 @@ _LIMIT_SETTING = "defaults.max_body_bytes"
 _NO_FIELDS: Mapping[str, str] = {}
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Services:
     """What the endpoint needs from outside; `surface` says what its calls come through.
 
@@ -158,7 +159,7 @@ def _bodies(visit: Visit, items: Sequence[Request | Fault], outcomes: Mapping[in
             yield answers.answer_of(item.id, outcomes[place])
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class _Run:
     """A batch under way: what is known of its items, and the outcomes so far by place."""
 

@@ -5,12 +5,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
 from rpcgw.access.admit import admitter, refuser, too_large
 from rpcgw.api.context import Principal
+from rpcgw.api.records import record
 from rpcgw.endpoints.console import SECURITY, Pages
 from rpcgw.endpoints.site_files import LARGEST_BODY, paths, rejected
 from rpcgw.endpoints.webmcp import Services, configuration
@@ -34,7 +34,7 @@ _FIELDS: Final[HeaderFields] = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Made:
     """What the page is made with, and what configurations are made with."""
 

@@ -8,11 +8,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from rpcgw.api.records import record
+
 MOST: Final = 16
 """How many streams one caller may have open in a worker: a token's holder, or the address of somebody without one."""
 
 
-@dataclass(eq=False)
+@record(eq=False)
 class Subscription:
     """One open stream.
 

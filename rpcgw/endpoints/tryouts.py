@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import msgspec
 
 from rpcgw.access.admit import Policy
+from rpcgw.api.records import record
 from rpcgw.config.route import Route
 from rpcgw.endpoints.forms import Field, fields
 from rpcgw.gateway.documents import server_keys
@@ -20,7 +21,7 @@ from rpcgw.protocol.mcp.tools import Tool
 from rpcgw.protocol.openrpc import path_of
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Path:
     """A path of the daemon, and the key of the words that say what is there."""
 
@@ -28,7 +29,7 @@ class Path:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Face:
     """One group as people see it. `rpc` and `mcp` are the prefixes of its endpoints, None where it has none.
 
@@ -114,7 +115,7 @@ def _server(gateway: Gateway, group: str) -> str:
     return keys[route.key]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Shown:
     """A method on a page. `tool` is its name over MCP, "" where it is none; `mirrors` are pairs of path and label."""
 

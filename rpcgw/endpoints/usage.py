@@ -7,7 +7,6 @@ of it is kept by caches; the page runs no script and is framed by nobody.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, Protocol
 from urllib.parse import parse_qs, urlencode
@@ -17,6 +16,7 @@ import msgspec
 from rpcgw.access.admit import admitter, refuser, too_large
 from rpcgw.access.basic import CHALLENGE, typed
 from rpcgw.api.context import Principal
+from rpcgw.api.records import record
 from rpcgw.endpoints.console import SECURITY, Pages
 from rpcgw.endpoints.site_files import LARGEST_BODY, paths
 from rpcgw.exchange import Entrance, HeaderFields, Inbound, Rejected, Reply
@@ -51,7 +51,7 @@ class Log(Protocol):
         """The calls of a query, the newest first."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Services:
     """What the endpoint needs from outside; `locale` is the language of visitors who ask for none."""
 

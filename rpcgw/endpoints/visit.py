@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import msgspec
 
 from rpcgw.api.context import Principal
+from rpcgw.api.records import record
 from rpcgw.endpoints.cancellations import Cancellations
 from rpcgw.endpoints.executing import Beginner
 from rpcgw.endpoints.sessions import Sessions
@@ -20,7 +21,7 @@ from rpcgw.protocol.mcp.ready import Ready
 from rpcgw.protocol.mcp.spans import Transport
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Services:
     """What the endpoint needs from outside; `tracer` is None where nothing is traced, `transport` what clients use.
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Final
 from urllib.parse import urlsplit
 
 from rpcgw.access.webhooks import WebhookPolicy, parse_callback
+from rpcgw.api.records import record
 from rpcgw.kernel.language import Phrase
 from rpcgw.kernel.ports import Clock, HttpClient, Observer, Resolver, SendError, Tracer
 from rpcgw.protocol.jsonrpc import delivery
@@ -18,7 +18,7 @@ RESOLVE: Final = 5.0
 """Seconds that a name may take to become addresses."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Webhooks:
     """Sends answers to callbacks. `secret` signs them; `retries` is how often a receiver is tried again."""
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
@@ -17,6 +16,7 @@ import msgspec
 
 from rpcgw.access.admit import admitter, refuser, too_large
 from rpcgw.api.context import Principal
+from rpcgw.api.records import record
 from rpcgw.endpoints.console import Asset
 from rpcgw.endpoints.entity import entity
 from rpcgw.exchange import Entrance, Head, HeaderFields, Inbound, Rejected, Reply, settled
@@ -45,7 +45,7 @@ Answer = Callable[[Principal, Inbound], Awaitable[Reply]]
 Messages = Callable[[str], Mapping[str, str]]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Services:
     """What the endpoint needs from outside.
 

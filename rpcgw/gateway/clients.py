@@ -8,11 +8,12 @@ once for all groups.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from operator import attrgetter
 from typing import Any, Final
 
 from rpcgw.api.problems import Place, Problem
+from rpcgw.api.records import record
 from rpcgw.config.settings import Settings
 from rpcgw.gateway.listing import shown_tools
 from rpcgw.gateway.model import Gateway, McpRoute
@@ -24,7 +25,7 @@ _SAID_ALREADY: Final = "client-name-length"
 """Compiling tools says it, at every start."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class _Group:
     """What is wrong with a group's tools in any of its versions."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from rpcgw import __version__
 from rpcgw.access.admit import JSON, Policy
@@ -13,6 +13,7 @@ from rpcgw.access.policies import document_policy, rpc_policy
 from rpcgw.access.tokens import Tokens, compile_tokens
 from rpcgw.api.plugin import TokenValidator
 from rpcgw.api.problems import Place, Problem
+from rpcgw.api.records import record
 from rpcgw.config.route import Route
 from rpcgw.config.settings import CallSettings, Security, Settings
 from rpcgw.exchange import Forwarding, no_token
@@ -30,7 +31,7 @@ from rpcgw.protocol.openrpc import Edition, Project, documents
 from rpcgw.protocol.postman import collections
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Served:
     """The endpoints of all routes."""
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import msgspec
 
+from rpcgw.api.records import record
 from rpcgw.gateway.model import Gateway, McpRoute, RpcRoute
 from rpcgw.kernel.method import Method
 from rpcgw.kernel.scopes import named
@@ -16,7 +17,7 @@ from rpcgw.protocol.mcp import Endpoint
 from rpcgw.protocol.mcp.tools import descriptor
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ListedRoute:
     """One path that is served."""
 
@@ -27,7 +28,7 @@ class ListedRoute:
     version: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ListedMethod:
     """One method of a group and version."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
 
 from rpcgw.access.admit import Policy
@@ -11,6 +11,7 @@ from rpcgw.access.senders import Senders
 from rpcgw.access.webhooks import WebhookPolicy
 from rpcgw.api.plugin import Lifespan
 from rpcgw.api.problems import Place, Problem
+from rpcgw.api.records import record
 from rpcgw.config.catalogues import CatalogueFile
 from rpcgw.config.settings import Settings
 from rpcgw.exchange import Forwarding
@@ -26,7 +27,7 @@ from rpcgw.protocol.webmcp.site import Site
 PluginStatus = Literal["loaded", "quarantined"]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class PluginReport:
     """A plugin as commands and `/readyz?verbose` show it; `reason` says why one is quarantined, `place` where."""
 
@@ -40,7 +41,7 @@ class PluginReport:
     traceback: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class PluginRuntime:
     """What of a plugin runs in a worker: its procedures, its lifespan and the settings that this one is given.
 
@@ -55,7 +56,7 @@ class PluginRuntime:
     processors: tuple[object, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class RpcRoute:
     """A JSON-RPC endpoint and who may come in; `readers` may have its documents."""
 
@@ -64,7 +65,7 @@ class RpcRoute:
     readers: Policy
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class McpRoute:
     """An MCP endpoint and who may come in; its documents and who may read them."""
 
@@ -74,7 +75,7 @@ class McpRoute:
     readers: Policy
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class SiteServed:
     """A site's pages: who may ask for them, and whose beacons and calls are taken.
 
@@ -94,7 +95,7 @@ class SiteServed:
     viewers: Mapping[str, Policy] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Gateway:
     """One generation's answer to everything. `warnings` are for a person to mend some day."""
 

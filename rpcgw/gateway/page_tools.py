@@ -7,9 +7,10 @@ there a tool with a mistake is left out, and logged.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from rpcgw.api.problems import Level, Place, Problem
+from rpcgw.api.records import record
 from rpcgw.api.webmcp import Call, Manifest, ToolProvider
 from rpcgw.config.settings import Settings
 from rpcgw.protocol.webmcp.assembling import worded
@@ -18,7 +19,7 @@ from rpcgw.protocol.webmcp.findings import Finding, Path
 from rpcgw.protocol.webmcp.site import Declared, Site, context
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Offered:
     """A provider, and where it stands: `at` is the dotted path of a tool in YAML, empty for a plugin's class."""
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from mimetypes import guess_type
 from typing import Final
 
 from rpcgw.access.admit import Policy
 from rpcgw.access.guards import compile_guards
 from rpcgw.api.problems import Place, Problem
+from rpcgw.api.records import record
 from rpcgw.config.settings import Settings
 from rpcgw.discovery.found import LoadedPlugin
 
@@ -19,7 +19,7 @@ _TEXT: Final = ("text/", "application/json", "application/javascript")
 _HINT: Final = "a path begins with a slash, and has letters, digits and . _ ~ - / in it; a page is text or bytes"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class PluginPage:
     """One page: where it stands, what it is, and who may read it."""
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from rpcgw.api.plugin import TokenValidator
 from rpcgw.api.problems import Place, Problem
+from rpcgw.api.records import record
 from rpcgw.config.settings import PluginSettings
 from rpcgw.discovery.found import Candidate, LoadedPlugin, Quarantined
 from rpcgw.gateway.model import PluginReport, PluginRuntime
@@ -17,7 +17,7 @@ _STRICT = "mend it or remove it; without plugins.strict: true everything else wo
 _LENIENT = "mend it or remove it; until then everything else serves without it"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Imported:
     """What discovery made of the candidates; `notes` are for the log."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache, partial
 from typing import Any
 
@@ -15,6 +15,7 @@ from rpcgw.access.senders import compile_senders
 from rpcgw.access.tokens import Tokens
 from rpcgw.api.marks import DEFAULT_GROUP
 from rpcgw.api.problems import Place, Problem
+from rpcgw.api.records import record
 from rpcgw.config.settings import Settings
 from rpcgw.config.sites import Site as SiteSettings
 from rpcgw.config.sites import SiteRoute
@@ -39,7 +40,7 @@ _READING = ("GET", "HEAD")
 TokensOf = Callable[[str], Tokens]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Surroundings:
     """What sites are compiled with: settings, plugins, the methods that they may call, and who may come in."""
 

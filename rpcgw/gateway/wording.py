@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache, partial
 
+from rpcgw.api.records import record
 from rpcgw.config.catalogues import CatalogueFile
 from rpcgw.gateway.languages import languages
 from rpcgw.kernel.messages import Texts as Messages
@@ -13,7 +14,7 @@ from rpcgw.kernel.method import Method
 from rpcgw.texts import Catalogue, Catalogues, Texts
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class MethodWording:
     """Titles and descriptions of compiled methods in a language."""
 

@@ -14,12 +14,12 @@ damaged or belongs to another key: the observer is told.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
 
 import msgspec
 
+from rpcgw.api.records import record
 from rpcgw.kernel.call import Call
 from rpcgw.kernel.codec import NoJsonForm
 from rpcgw.kernel.keys import DIGEST_SIZE, canonical, credential, digest
@@ -34,7 +34,7 @@ _MAGIC = b"RGC2"
 _entry = msgspec.msgpack.Decoder(tuple[bytes, bytes, bytes])
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class CachePolicy:
     """How one method's results are kept, in one group and version.
 
@@ -49,7 +49,7 @@ class CachePolicy:
     tags: tuple[Tag, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Hit:
     """A kept result's JSON."""
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 
+from rpcgw.api.records import record
 from rpcgw.kernel.rewrite import COMPONENTS, JsonSchema, references, rewrite
 
 _ID = re.compile(r":\d+")
@@ -19,7 +19,7 @@ _PATH = re.compile(r"(?:[^.\[\],]+\.)+")
 _OTHER = re.compile(r"\W+")
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Component:
     """One component: its schema, the class that it describes, and the components that it refers to.
 

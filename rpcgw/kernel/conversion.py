@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from enum import Enum
 from types import MappingProxyType
 from typing import Any, Final
@@ -17,6 +16,7 @@ from pydantic import ConfigDict, GetCoreSchemaHandler, PydanticUserError, TypeAd
 from pydantic.errors import PydanticSchemaGenerationError
 from pydantic_core import SchemaError, SchemaSerializer, SchemaValidator, core_schema
 
+from rpcgw.api.records import record
 from rpcgw.api.rules import Rule
 from rpcgw.kernel.assertions import enforceable, overlooked, rules_of, unenforced
 from rpcgw.kernel.codec import NoJsonForm, decode, encode, encoded, find_non_finite
@@ -183,7 +183,7 @@ def explain_type(failure: BaseException, hint: Any) -> tuple[str, str, str]:
     return "type", f"{shown}: {said}", advice
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class _Made:
     core: Any
     validator: Any

@@ -5,12 +5,14 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import docstring_parser
 
+from rpcgw.api.records import record
 
-@dataclass(frozen=True, slots=True)
+
+@record(frozen=True, slots=True)
 class Docstring:
     """A docstring in parts; wrapped lines of parameters are joined, the description keeps its paragraphs.
 

@@ -6,7 +6,6 @@ A draft becomes a method once all types of the compile have been described toget
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import jsonschema
@@ -16,6 +15,7 @@ from pydantic import ValidationError
 
 from rpcgw.api.marks import Cache, Lock, Tool
 from rpcgw.api.problems import Problem
+from rpcgw.api.records import record
 from rpcgw.kernel.codec import NoJsonForm, decode, encode
 from rpcgw.kernel.content import MixedContent, kinds_of
 from rpcgw.kernel.conversion import Codec, Codecs, TypeFailure, explain_type
@@ -27,7 +27,7 @@ _VARY = ("locale", "principal", "scopes")
 _VARY_BY_NAME = ("claim", "header")
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Draft:
     """A method before its schemas: codecs and JSON defaults by parameter.
 

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import FunctionType
 from typing import Any
 
 from rpcgw.api.marks import Groups, Hidden, Procedure, Scopes, marks_of
 from rpcgw.api.problems import Problem
+from rpcgw.api.records import record
 from rpcgw.kernel.signature import place_of
 
 DEFAULT_MEMBERSHIP = Groups((), with_default=True)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Registration:
     """A procedure that a plugin brings: a class marked with `@rpc.procedure`, or an instance of one."""
 
@@ -28,7 +29,7 @@ class Registration:
         return self.procedure if isinstance(self.procedure, type) else type(self.procedure)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Exposed:
     """One function that becomes a method. `function` is as it stands in the class: static and class methods too."""
 
@@ -42,7 +43,7 @@ class Exposed:
     scopes: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Exposure:
     """What one procedure contributes to the table: its methods, the names that it removes, the groups it stands in."""
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 
 import msgspec
 
 from rpcgw.api.context import CallContext, Token
 from rpcgw.api.errors import RuntimeFault
+from rpcgw.api.records import record
 from rpcgw.kernel.ports import SendError, TokenExchange
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Identity:
     """What procedures of a group may do with callers' tokens: see them (`shown`), and have them exchanged.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass
 from typing import Any
 
 from rpcgw.api import marks
@@ -18,13 +17,14 @@ from rpcgw.api.events import (
     RequestReceived,
 )
 from rpcgw.api.problems import Problem
+from rpcgw.api.records import record
 from rpcgw.kernel.signature import place_of
 
 Listen = Callable[[Any], Awaitable[None] | None]
 Ordered = tuple[Listen, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Listeners:
     """The listeners of each event, highest priority first; an empty tuple costs a call nothing."""
 

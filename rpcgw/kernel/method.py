@@ -7,7 +7,7 @@ takes) -> `call` -> `encode`. None of them does I/O; only `call` runs the author
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Any
 
@@ -17,6 +17,7 @@ from rpcgw.api.context import CallContext
 from rpcgw.api.errors import AssertionFailed, InvalidParams
 from rpcgw.api.marks import Cache, Invalidates, Lock, Tool
 from rpcgw.api.problems import Place
+from rpcgw.api.records import record
 from rpcgw.kernel.arguments import Arguments, Refused
 from rpcgw.kernel.codec import decode, decode_own, encode
 from rpcgw.kernel.content import blocks_of, packed, structured_of
@@ -28,7 +29,7 @@ from rpcgw.kernel.signature import Signature
 from rpcgw.kernel.substitution import Resolution
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ParamDoc:
     """One parameter for documents; `schema` is JSON whose references are `#/components/schemas/...`."""
 
@@ -40,7 +41,7 @@ class ParamDoc:
     """The rules on it as the author wrote them: the source of `x-ufo-assertions`."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ResultDoc:
     """The result for documents: `name` is the type as the author wrote it; `schema` as in `ParamDoc`."""
 
@@ -49,7 +50,7 @@ class ResultDoc:
     schema: bytes
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ErrorDoc:
     """An error that the docstring's `Raises:` promises; unique by code within a method."""
 
@@ -58,7 +59,7 @@ class ErrorDoc:
     description: str
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class Method:
     """One RPC method of one version; the groups that serve it share it.
 

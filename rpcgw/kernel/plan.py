@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from rpcgw.api.marks import Lock
 from rpcgw.api.rates import Rate
+from rpcgw.api.records import record
 from rpcgw.kernel.cache import CachePolicy, cache_policy
 from rpcgw.kernel.invoke import Invoke, InvokeNoting, compile_invoke
 from rpcgw.kernel.method import Method
@@ -20,7 +20,7 @@ PlanKey = tuple[str, int, str]
 """Group, version, method."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Plan:
     """How calls of one method run; None and empty tuples are steps that its calls do not have.
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 from asyncio import Event
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AbstractContextManager
-from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 from rpcgw.api.rates import Rate
+from rpcgw.api.records import record
 from rpcgw.kernel.call import Call, Outcome
 
 
@@ -219,7 +219,7 @@ class SendError(Exception):
         self.attempts = attempts
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Sent:
     """A message reached its receiver: the answer's HTTP status, and how many attempts it took."""
 
@@ -227,7 +227,7 @@ class Sent:
     attempts: int
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Answered:
     """What another host answered: its status, and its body, whole."""
 
@@ -293,7 +293,7 @@ class Resolver(Protocol):
         """Every address that a name stands for now. Raises `OSError` where it stands for none."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Delivery:
     """A message that a queue gives out. `count` is how often it was given out, this time included.
 
@@ -305,7 +305,7 @@ class Delivery:
     key: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Handled:
     """What became of a message: the envelope that answers it, or why it is `dead`: it is kept for a person to see."""
 

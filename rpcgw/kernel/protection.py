@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from rpcgw.api.context import CallContext
+from rpcgw.api.records import record
 from rpcgw.kernel.breaker import Breaker, is_fault
 from rpcgw.kernel.invoke import Invoke, InvokeNoting
 from rpcgw.kernel.ports import Observer
@@ -18,7 +19,7 @@ from rpcgw.kernel.turns import Turns
 Running = tuple[Invoke, InvokeNoting]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Protections:
     """The turns and breakers of one event loop: a method has its own, whatever group or version calls it."""
 

@@ -6,11 +6,12 @@ So no two windows meet at a border where twice as much would pass.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import floor
 from typing import Final
 
 from rpcgw.api.rates import Rate
+from rpcgw.api.records import record
 from rpcgw.kernel.ports import Clock, Limiter, Observer, StoreError
 
 AWAY_RETRY: Final = 5.0
@@ -20,7 +21,7 @@ BELIEVED: Final = 1.0
 _MOST_REFUSED: Final = 10_000
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Rates:
     """Counts, and decides what it means that nobody can count: yes where `open_when_away`, else no.
 

@@ -7,18 +7,18 @@ carries a *tag* for each set of parameters that anybody drops by; the sets are k
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from rpcgw.api.marks import Relation
 from rpcgw.api.problems import Problem
+from rpcgw.api.records import record
 from rpcgw.kernel.keys import canonical, digest
 from rpcgw.kernel.method import Method
 
 Names = tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Tag:
     """A set of a cached method's parameters, by whose values its results can be dropped; the names are sorted."""
 
@@ -35,7 +35,7 @@ class Tag:
         return digest(canonical([self.names, [normal(name, values[name]) for name in self.names]]))
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Drop:
     """What a success drops of one method: everything, or by `tag` what was kept for the values of `pairs`.
 
@@ -55,7 +55,7 @@ class Drop:
         return self.tag.key({name: given[own] if own is not None else defaults[name] for name, own in self.pairs})
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class WarmUp:
     """A method whose results are made anew: `pairs` where parameters of the two go by different names."""
 

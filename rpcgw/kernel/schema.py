@@ -7,7 +7,7 @@ its own (T-07); OpenRPC refers to the same components.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from typing import Any, get_args
 
@@ -15,6 +15,7 @@ from pydantic.errors import PydanticInvalidForJsonSchema, PydanticUserError
 from pydantic.json_schema import CoreRef, GenerateJsonSchema, JsonSchemaWarningKind
 from pydantic_core import PydanticSerializationError, core_schema
 
+from rpcgw.api.records import record
 from rpcgw.kernel.components import (
     Component,
     component,
@@ -38,7 +39,7 @@ _FIRST = ("$ref", "type", "anyOf", "oneOf")
 _LAST = ("description", "default")
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Description:
     """Every type of a compile as JSON Schema; references are `#/components/schemas/<key>`.
 
@@ -73,7 +74,7 @@ def describe(inputs: Collection[Codec], outputs: Collection[Codec]) -> Descripti
     )
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Property:
     """One parameter as a schema shows it: its type's fragment, what is said of it, and the JSON of its default."""
 

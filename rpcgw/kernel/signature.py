@@ -6,7 +6,6 @@ import builtins
 import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from types import NoneType, UnionType
 from typing import Annotated, Any, Final, NewType, Union, get_args, get_origin
 
@@ -15,6 +14,7 @@ from typing_extensions import TypeAliasType
 
 from rpcgw.api.context import CallContext
 from rpcgw.api.problems import Level, Place, Problem
+from rpcgw.api.records import record
 from rpcgw.kernel.docstring import Docstring, read_docstring
 
 NAME_PATTERN = r"^[a-zA-Z0-9_.-]{1,128}$"
@@ -32,7 +32,7 @@ ABSENT: Final = _Absent()
 """Stands where a parameter has no default, and where a function has no return annotation."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Param:
     """One parameter of the API."""
 
@@ -47,7 +47,7 @@ class Param:
         return self.default is ABSENT
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Signature:
     """What a method takes and gives, and what its docstring says.
 
@@ -70,7 +70,7 @@ class Signature:
     place: Place
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Reporter:
     """Notes problems of one method in a list that is shared."""
 

@@ -7,7 +7,7 @@ wherever it is named. The node is replaced before validator and serializer are m
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
 
 from pydantic import TypeAdapter
@@ -16,6 +16,7 @@ from pydantic_core import core_schema
 from rpcgw.api.converters import Converter, Loading, Resolver
 from rpcgw.api.marks import marks_of
 from rpcgw.api.problems import Problem
+from rpcgw.api.records import record
 from rpcgw.api.rules import Broken, Fault
 from rpcgw.kernel.signature import place_of
 
@@ -32,7 +33,7 @@ PENDING: Final = _Pending()
 """Stands where an object will be once it has been found."""
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Resolution:
     """The look-ups of one call: what validation wants, and what was found for it."""
 
@@ -45,7 +46,7 @@ class Resolution:
         return [key for key in self.wanted if key not in self.found]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Resolving:
     """A resolver that a plugin brings: the function, and what its mark says."""
 
@@ -61,7 +62,7 @@ class Resolving:
 Part = Converter | Resolving
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Substitutes:
     """What stands for which class, in each direction."""
 
@@ -189,7 +190,7 @@ _DATA = frozenset({"metadata", "default", "expected", "members", "config", "cls"
 """Keys of a core schema under which no schema stands; a function's own schemas stand beside it."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Finding:
     """The step from an id to its object: notes what is wanted, and on the second run gives what was found."""
 

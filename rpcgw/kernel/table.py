@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, TypeVar
 
 from rpcgw.api.errors import ApplicationError, InternalError, RpcError
 from rpcgw.api.marks import Cache, Inline, Invalidates, Lock, Tool
 from rpcgw.api.problems import Problem
+from rpcgw.api.records import record
 from rpcgw.kernel.arguments import Arguments
 from rpcgw.kernel.builtin import Ping
 from rpcgw.kernel.codec import decode, encode
@@ -31,7 +32,7 @@ __all__ = ["MethodTable", "Registration", "compile_methods"]
 _Spec = TypeVar("_Spec")
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class MethodTable:
     """Methods by group and version; a version that a group lacks is absent (C-20).
 

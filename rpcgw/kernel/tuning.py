@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from rpcgw.api.rates import Rate
+from rpcgw.api.records import record
 
 
 class Crowd(NamedTuple):
@@ -24,7 +24,7 @@ class Breaking(NamedTuple):
     probes: int = 1
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Tuning:
     """One method's calls in one group: `deadline` and `cache_ttl` in seconds, None where nothing is said.
 

@@ -8,13 +8,14 @@ the document.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from typing import Any, Final, Protocol
 from urllib.parse import urlsplit
 
 import msgspec
 
+from rpcgw.api.records import record
 from rpcgw.kernel.codec import decode, encode
 from rpcgw.kernel.method import ErrorDoc, Method, ParamDoc
 from rpcgw.kernel.rewrite import references
@@ -29,7 +30,7 @@ _JSON_RPC: Final = "https://www.jsonrpc.org/specification"
 _PORTS: Final = {"http": 80, "https": 443}
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Edition:
     """What a group serves in one version: its methods by name, and the `components.schemas` that they refer to."""
 
@@ -44,7 +45,7 @@ class Edition:
         return Edition(methods, _referred(methods.values(), self.components))
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Project:
     """What documents say of the project and of the server.
 

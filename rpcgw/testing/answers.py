@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import msgspec
 
+from rpcgw.api.records import record
 
-@dataclass(frozen=True, slots=True)
+
+@record(frozen=True, slots=True)
 class Received:
     """An answer as a door would write it."""
 
@@ -27,7 +29,7 @@ class Received:
         return [msgspec.json.decode(part) for part in data if part]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Failure:
     """A JSON-RPC error object."""
 
@@ -36,7 +38,7 @@ class Failure:
     data: Any = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class RpcAnswer:
     """The answer to one call over `/rpc`: its HTTP status and its JSON-RPC message."""
 
@@ -62,7 +64,7 @@ class RpcAnswer:
         return error_of(self.message)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ToolAnswer:
     """The answer to one `tools/call`, and what the procedure said to the client before it.
 

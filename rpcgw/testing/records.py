@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import msgspec
 
 from rpcgw.adapters.telemetry.sink import Sink
+from rpcgw.api.records import record
 from rpcgw.kernel.call import Call, Outcome
 from rpcgw.kernel.ports import Observer
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Event:
     """Something worth a counter or a log line: `cache.write`, `lock.lost`, `session.created`, ..."""
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from rpcgw.api.locales import canonical
+from rpcgw.api.records import record
 
 BASE = ""
 """The group of catalogues that hold for all groups."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class MethodTexts:
     """What a catalogue says of one method; None and absence leave it to the next in line (T-05)."""
 
@@ -31,7 +32,7 @@ class MethodTexts:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Catalogue:
     """The texts of one language, for one group (`BASE`: for all)."""
 

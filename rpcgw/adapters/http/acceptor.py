@@ -13,10 +13,10 @@ import socket
 import ssl
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any
 
 from rpcgw.adapters.http.connections import Connections, Report
+from rpcgw.api.records import record
 
 COURTESY = 0.003
 """Seconds that a worker lets a less loaded sibling go first."""
@@ -28,7 +28,7 @@ RECOVERY = 0.1
 REPORT_EVERY = 10.0
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Tls:
     """What a listening socket speaks TLS with; `handshake` is how many seconds one may take."""
 

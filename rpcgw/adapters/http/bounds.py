@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import resource
-from dataclasses import dataclass
 from typing import Final
+
+from rpcgw.api.records import record
 
 RESERVE: Final = 128
 """Descriptors that are left for files, pools and whatever plugins open."""
@@ -16,7 +17,7 @@ _SENSIBLE: Final = 1 << 20
 """More connections than one process could ever serve: what an unlimited number of descriptors means."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Bounds:
     """What a door allows: `keep_alive` for an idle connection, `head` and `body` for a request that is to come.
 

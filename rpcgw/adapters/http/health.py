@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from typing import Final, Protocol, cast
 
 import msgspec
@@ -13,10 +12,11 @@ from rpcgw.adapters.http.answers import JSON
 from rpcgw.adapters.http.connections import Connection
 from rpcgw.adapters.http.handling import attended, head_of
 from rpcgw.adapters.http.state import State
+from rpcgw.api.records import record
 from rpcgw.exchange import Head, Reply, Verdict, settled
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Part:
     """One part of readiness, as `/readyz?verbose` lists it. Only a `required` part that is not ready makes it 503."""
 
@@ -33,7 +33,7 @@ class Read(Protocol):
         """The text in the format of OpenMetrics, without its end, or in Prometheus' older one."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Scrape:
     """Where and how metrics are read, and by whom: whoever is admitted, or anybody where that is None."""
 

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from joserfc.errors import JoseError
 from joserfc.jwk import ECKey, JWKRegistry, OKPKey, RSAKey
 
+from rpcgw.api.records import record
 from rpcgw.kernel.codec import decode
 from rpcgw.kernel.ports import Answered, HttpClient, SendError
 
@@ -29,7 +29,7 @@ class KeysUnavailable(Exception):
     """There is no set of keys that may be used any more; the text says what went wrong last."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class _Fetched:
     keys: Mapping[str, Key]
     at: float

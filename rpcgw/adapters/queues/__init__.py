@@ -9,15 +9,15 @@ is here instead is small: Redis Streams and RabbitMQ do the work.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
+from rpcgw.api.records import record
 from rpcgw.config.settings import Transport
 from rpcgw.kernel.ports import HttpClient, JobQueue, Observer, Pool
 
 __all__ = ["Surroundings", "open_queue"]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Surroundings:
     """What queues are opened with: `reclaim` is in seconds, `connect` makes a client for a hub."""
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from rpcgw.api.records import record
 
 _LINE = re.compile(rb"\r\n|\n|\r")
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Event:
     """One event; `id` is the last one that the stream named."""
 

@@ -13,7 +13,8 @@ import threading
 from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass
+
+from rpcgw.api.records import record
 
 STDIN, STDOUT, STDERR = 0, 1, 2
 CHUNK = 65536
@@ -27,7 +28,7 @@ class ReaderGone(Exception):
     """Nobody reads what is written any more."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Descriptors:
     """Where a client's lines come from and go to."""
 

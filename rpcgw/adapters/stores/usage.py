@@ -10,12 +10,12 @@ from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from math import inf
 from typing import Final, TypeVar
 
 from rpcgw.adapters.stores.ledger import Ledger
+from rpcgw.api.records import record
 from rpcgw.kernel.ports import Clock, Observer, StoreError
 from rpcgw.protocol.webmcp.beacons import Begun, Ended, Told
 from rpcgw.protocol.webmcp.statistics import Answered, Query, Use
@@ -165,7 +165,7 @@ class UsageLog:
         self._observer.event("webmcp.beacon", site=told.site, outcome=outcome)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class _Waiting:
     """What a beacon tells, and who waits for it to be kept."""
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from rpcgw.adapters.telemetry.slotfile import COUNTER, GAUGE, HISTOGRAM, LEVEL
+from rpcgw.api.records import record
 
 SECONDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 """Upper bounds of the duration buckets."""
@@ -12,7 +11,7 @@ BYTES = (256.0, 1024.0, 4096.0, 16384.0, 65536.0, 262_144.0, 1_048_576.0, 4_194_
 """Upper bounds of the size buckets."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Family:
     """One metric. `limit` is how many combinations of label values there may be; further ones count as `other`."""
 

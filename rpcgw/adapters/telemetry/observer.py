@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
 
@@ -31,6 +30,7 @@ from rpcgw.api.errors import (
     NotNow,
     RpcError,
 )
+from rpcgw.api.records import record
 from rpcgw.config.settings import Audited
 from rpcgw.kernel.call import Call, Done, Failed, Outcome
 from rpcgw.protocol.trace import trace_id
@@ -65,7 +65,7 @@ class CallLine(msgspec.Struct, omit_defaults=True):
     message: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Reaction:
     """What an event of a name does: count in `family` with these fields as labels, and be logged at `level`.
 

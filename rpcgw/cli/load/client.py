@@ -11,8 +11,9 @@ import ssl
 import time
 from array import array
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from rpcgw.api.records import record
 from rpcgw.cli.load.wire import Answered, Asked, NotFramedError, first
 
 Judge = Callable[[Answered], bool]
@@ -22,7 +23,7 @@ _WRONG_KEPT = 3
 _SHOWN = 400
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Place:
     """Where a server is; `tls` where it speaks TLS."""
 
@@ -37,7 +38,7 @@ class Place:
         return host if self.port == (443 if self.tls else 80) else f"{host}:{self.port}"
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Result:
     """What came of a load: how many answers in how many seconds, latencies in seconds, and the first wrong answers."""
 
@@ -65,7 +66,7 @@ def percentile(latencies: array[float], share: float) -> float:
     return ordered[min(len(ordered) - 1, int(len(ordered) * share))] if ordered else 0.0
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Load:
     """How much: connections, seconds, and how many answers at most; `silence` is how long one answer may take."""
 

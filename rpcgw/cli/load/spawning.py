@@ -8,11 +8,11 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
+from rpcgw.api.records import record
 from rpcgw.cli.load.listening import free_port, listens
 
 START = 60.0
@@ -21,7 +21,7 @@ _BEAT = 0.02
 _SHOWN = 2000
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Spawned:
     """The daemon: its port on 127.0.0.1, and the process that was started."""
 

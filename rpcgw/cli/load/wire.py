@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from rpcgw.api.records import record
 
 _HEAD_END = b"\r\n\r\n"
 _LENGTH = b"\r\ncontent-length:"
@@ -15,7 +17,7 @@ class NotFramedError(ValueError):
     """An answer whose end cannot be told, or something that is no HTTP/1.1."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Asked:
     """A request: what goes over the wire is made from it once."""
 
@@ -33,7 +35,7 @@ class Asked:
         return "\r\n".join([*lines, "", ""]).encode() + self.body
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Answered:
     """An answer: its head as it came, its body without chunks; `size` is how many bytes came, head included."""
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from rpcgw.api.records import record
 from rpcgw.exchange import NOTHING_FORWARDED, Forwarding, Headers, no_token
 from rpcgw.kernel.failure import Names
 from rpcgw.kernel.language import ENGLISH
@@ -16,7 +17,7 @@ UNKNOWN_VERSION = 0
 """The version of a path `/vN` that the group does not have: no method is in it."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Limits:
     """Sizes in bytes and requests; `batch_deadline` is in seconds, for a batch's item that has no deadline itself."""
 
@@ -26,7 +27,7 @@ class Limits:
     batch_deadline: float = 10.0
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Endpoint:
     """One route import of kind `rpc`, and the version that a request to it means.
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from hashlib import sha256
 from typing import Final
 
+from rpcgw.api.records import record
 from rpcgw.protocol.mcp.clients import Connection, files
 from rpcgw.protocol.mcp.clients.notation import json_text
 from rpcgw.protocol.mcp.serverjson import Card, server_json
@@ -15,7 +16,7 @@ _MEDIA_TYPES: Final = {"json": "application/json", "toml": "application/toml", "
 """RFC 8259, the TOML 1.0 registration, RFC 9512."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Document:
     """One file as it is served; `etag` is a strong one, in quotes (RFC 9110 section 8.8.3)."""
 
@@ -24,7 +25,7 @@ class Document:
     etag: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Edition:
     """One version's documents; `clients` by file name, None where nobody knows the address that clients use."""
 
@@ -32,7 +33,7 @@ class Edition:
     clients: Mapping[str, Document] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Publication:
     """The documents of one MCP endpoint by version; none for a group that is disabled or has no methods (C-09, C-20).
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property, lru_cache
 from typing import Any, Final
 
 import msgspec
 
+from rpcgw.api.records import record
 from rpcgw.exchange import NOTHING_FORWARDED, Forwarding
 from rpcgw.kernel.messages import Texts as Messages
 from rpcgw.kernel.scopes import NONE, named
@@ -28,7 +29,7 @@ SHARED_TTL_MS: Final = 60_000
 """How long a client may keep a list that is the same for everybody; a reload may change it."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ServerInfo:
     """Who answers, as clients show it (C-12, C-13)."""
 
@@ -36,7 +37,7 @@ class ServerInfo:
     title: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Limits:
     """Sizes in bytes and numbers of messages; `session_ttl` in seconds, and for how long an answer may be silent."""
 
@@ -47,7 +48,7 @@ class Limits:
     silence: float = 15.0
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class Endpoint:
     """A group's MCP server, seen in one of its versions (`dataclasses.replace(endpoint, version=2)` is another).
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 import msgspec
 
+from rpcgw.api.records import record
 from rpcgw.protocol.mcp.schemas import subschemas
 from rpcgw.protocol.mcp.tools import LONGEST_PORTABLE_NAME
 
@@ -30,7 +30,7 @@ _HEAVY: Final = 100_000
 """Bytes of a whole list: about 25 000 tokens, from which on Claude Code warns."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Rule:
     """What some clients enforce on each tool.
 
@@ -53,7 +53,7 @@ class Rule:
         return bool(self.setting)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Finding:
     """Tools that a rule finds fault with, by name, each with what is wrong ("" where the rule says it all)."""
 
@@ -61,7 +61,7 @@ class Finding:
     tools: Mapping[str, str]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Budget:
     """What some clients enforce on a whole list: no more than `most` of what `measures` counts.
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
+from rpcgw.api.records import record
 from rpcgw.exchange import Headers
 from rpcgw.protocol.mcp import headers as fields
 from rpcgw.protocol.mcp.faults import HEADER_MISMATCH, Fault
@@ -21,7 +21,7 @@ _TOKEN: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _WHOLE: Final = re.compile(r"([+-]?[0-9]{1,40})(?:\.0*)?")
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Mirror:
     """One annotated parameter: the chain of `properties` names that leads to it, its header, its type."""
 

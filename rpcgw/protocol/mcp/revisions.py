@@ -7,8 +7,9 @@ request stands alone and says its revision itself. A new revision is a new row.
 from __future__ import annotations
 
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from typing import Final, Literal
+
+from rpcgw.api.records import record
 
 Era = Literal["session", "stateless"]
 
@@ -17,7 +18,7 @@ BLOCKS: Final = frozenset({"text", "image", "audio", "resource", "resource_link"
 """Every kind of content block."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Revision:
     """One revision: its name on the wire, its era, whether it knows JSON-RPC batches, and which content blocks."""
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import urlsplit
 
+from rpcgw.api.records import record
 from rpcgw.protocol.mcp.clients import Connection
 
 SCHEMA: Final = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json"
@@ -21,7 +21,7 @@ MEDIA_TYPES: Final = ("image/png", "image/jpeg", "image/jpg", "image/svg+xml", "
 Path = tuple[str | int, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Icon:
     """An icon of the server; `sizes` are `48x48` or `any`."""
 
@@ -31,7 +31,7 @@ class Icon:
     theme: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Card:
     """Who the server is, as far as somebody said so: `name` is a reverse-DNS id (C-12, C-13)."""
 
@@ -41,7 +41,7 @@ class Card:
     icons: tuple[Icon, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Finding:
     """A rule of the registry that a document breaks, and which member breaks it."""
 

@@ -7,7 +7,7 @@ titles and descriptions when a language is known.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Final, Literal
@@ -15,6 +15,7 @@ from typing import Any, Final, Literal
 import msgspec
 
 from rpcgw.api.problems import Problem
+from rpcgw.api.records import record
 from rpcgw.kernel.codec import decode
 from rpcgw.kernel.method import Method
 from rpcgw.protocol.mcp.mirrors import Mirror, mirrors_of
@@ -31,7 +32,7 @@ _HINTS: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ToolSettings:
     """How a group's tools are shown and called: `tools.*`, `validation_errors`, `lenient_arguments`."""
 
@@ -43,7 +44,7 @@ class ToolSettings:
     page_size: int = 1000
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class Tool:
     """One method as a tool: its name on the wire, its schemas as they are sent, its hints, what is checked before."""
 
@@ -57,7 +58,7 @@ class Tool:
     validation_errors: Literal["protocol", "tool"] = "protocol"
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class Toolbox:
     """The tools of one group and version: `listed` in order, `by_name` under each spelling that a call may use."""
 

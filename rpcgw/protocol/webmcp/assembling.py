@@ -6,9 +6,10 @@ One tool that fails never takes another with it; what failed is told, once for e
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
+from rpcgw.api.records import record
 from rpcgw.api.webmcp import Call, Manifest, PageContext, ToolProvider
 from rpcgw.kernel.method import Method
 from rpcgw.protocol.webmcp.checks import check
@@ -22,7 +23,7 @@ May = Callable[[str, Method], bool]
 """Whether the visitor may use a method of a group."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Omitted:
     """A tool that a page does not get, though its provider wants it there, and why."""
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 
 from rpcgw.api.problems import Level
+from rpcgw.api.records import record
 
 Path = tuple[str | int, ...]
 """Where in a manifest: fields and indices; `primitive` stands for the primitive."""
@@ -30,7 +30,7 @@ CODES: Mapping[str, str] = MappingProxyType(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Finding:
     """One thing that is wrong with a manifest, and where."""
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
 from urllib.parse import parse_qs, parse_qsl, quote
 
+from rpcgw.api.records import record
 from rpcgw.protocol.webmcp.site import Site
 
 LONGEST_PATH: Final = 2048
@@ -20,7 +21,7 @@ _ESCAPES: Final = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029
 Json = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Asked:
     """A page: its path, its query by name, its language ("" where it does not say)."""
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from rpcgw.api.records import record
 from rpcgw.protocol.webmcp.statistics import A_DAY, Answered, Figures, Query, Share, Use
 
 COLUMNS: Final = ("at", "site", "tool", "client", "outcome", "ms")
@@ -18,7 +19,7 @@ _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
 _STEPS: Final = (1, 2, 5)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Bar:
     """One day of the chart: where its bar stands, in the chart's own units, and what it says."""
 
@@ -30,7 +31,7 @@ class Bar:
     calls: int
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Chart:
     """Calls a day: the bars, and the number at the top of the scale, a round one."""
 

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from typing import Any, Literal
 
 from rpcgw.api.locales import canonical, lineage
+from rpcgw.api.records import record
 from rpcgw.api.webmcp import Call, Manifest, PageContext, ToolProvider
 from rpcgw.kernel.method import Method
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Declared:
     """The provider of a tool that stands in YAML: the same on each page whose path fits one of its patterns.
 
@@ -47,7 +48,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(".*".join(map(re.escape, pattern.split("*"))), re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Target:
     """The method behind a `Call`: its texts in a language, its schemas without references."""
 
@@ -66,7 +67,7 @@ def nothing_found(*_: object) -> None:
     """No method at all."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Addresses:
     """What addresses of a site's tools may lead to: `own` is the site's origin where it is known."""
 
@@ -74,7 +75,7 @@ class Addresses:
     targets: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Features:
     """What the script in the page does beside the tools; docs/reference/webmcp-payload.md has each."""
 
@@ -85,7 +86,7 @@ class Features:
     beacon: Literal["json", "text"] = "json"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Site:
     """One site at one route.
 

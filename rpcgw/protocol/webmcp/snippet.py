@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterator
-from dataclasses import dataclass
 from hashlib import sha384
 from html import escape
 
+from rpcgw.api.records import record
 from rpcgw.api.webmcp import Module, Search, ToolProvider
 from rpcgw.protocol.webmcp.site import Declared, Site
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Snippet:
     """`tag` belongs into every page, `block` before it where a server includes files; `headers` are the site's."""
 

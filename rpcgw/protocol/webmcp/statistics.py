@@ -6,8 +6,9 @@ A log gives `Group`s, one for each day, tool, agent and outcome that occurs; eve
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from rpcgw.api.records import record
 
 DAYS: Final = (7, 30, 90)
 DEFAULT_DAYS: Final = 30
@@ -16,7 +17,7 @@ OPEN: Final = "open"
 """The outcome of a call whose end was never told."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Query:
     """What is asked for: the last `days` days, today included, and filters; empty ones let everything through."""
 
@@ -31,7 +32,7 @@ class Query:
         return (int(now) // A_DAY - self.days + 1) * A_DAY
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Group:
     """Calls that have a day (counted from the epoch), a tool, an agent and an outcome in common.
 
@@ -48,7 +49,7 @@ class Group:
     ms: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Use:
     """One call as it is listed; `ms` is None where its end was never told."""
 
@@ -60,7 +61,7 @@ class Use:
     ms: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Answered:
     """What a log has for a query. `median` and `slow` (of twenty calls nineteen were faster) are in milliseconds.
 
@@ -76,7 +77,7 @@ class Answered:
     slow: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Share:
     """One name's part: its calls, how many of those that ended went well, and how long they took on average."""
 
@@ -92,7 +93,7 @@ class Share:
         return self.ok / self.ended if self.ended else None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Figures:
     """What is shown. `by_day` has a number for each day, the oldest first; other lists have the most calls first."""
 

@@ -7,8 +7,9 @@ client has none.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Final
+
+from rpcgw.api.records import record
 
 AUTHORIZATION: Final = "Authorization"
 VARIABLE: Final = "RPCGW_TOKEN"
@@ -20,7 +21,7 @@ _LONGEST: Final = 40
 _UNSAFE = re.compile(r"[^a-z0-9_-]+")
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Connection:
     """One server in one version, as a client is told of it.
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
+from rpcgw.api.records import record
 from rpcgw.protocol.mcp.clients import entries
 from rpcgw.protocol.mcp.clients.connection import VARIABLE, Connection
 from rpcgw.protocol.mcp.clients.notation import TEXT, Format
@@ -18,7 +18,7 @@ def _nothing(_: Connection) -> str | None:
     return None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Client:
     """One client: what its file is called and made of.
 
