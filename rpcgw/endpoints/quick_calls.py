@@ -99,10 +99,23 @@ class QuickCalls:
 
     def _refused(self, asked: Usual, tool: Tool, shape: Shape, facts: _Facts, call: Call) -> Reply:
         """The answer to arguments of the wrong shape, with which `call` is not run."""
-        endpoint, fault = self._endpoint, calls.misfit(tool, shape, facts.texts).fault
+        endpoint = self._endpoint
         era: Era = "stateless" if facts.said.session is None else "session"
-        tool_calls.tell(self._services.observer, call, fault)
+        fault, failed = self._misfit(tool, shape, facts.texts)
+        tool_calls.tell(self._services.observer, call, failed)
         return self._reply(answers.misfitting(fault, asked.id, tool, endpoint, era), facts)
+
+    def _misfit(self, tool: Tool, shape: Shape, texts: Texts) -> tuple[Fault, Failed]:
+        """What a client and the operator are told of arguments of the wrong shape, made once where it is kept."""
+        memo, key = shape.memo, (self, tool.name)
+        if memo is not None and key in memo:
+            known: tuple[Fault, Failed] = memo[key]
+            return known
+        fault = calls.misfit(tool, shape, texts).fault
+        made = fault, tool_calls.failure(fault)
+        if memo is not None:
+            memo[key] = made
+        return made
 
     def _not_run(self, tool: Tool, facts: _Facts, principal: Principal, peer: str) -> Call:
         """A call as the operator is told of it."""

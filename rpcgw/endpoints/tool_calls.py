@@ -81,7 +81,8 @@ def not_run(visit: Visit, request: Modern | Legacy, running: Running, planned: M
     """The answer to a call that is refused before anything runs."""
     fault = planned if isinstance(planned, Fault) else planned.fault
     era = running.revision.era
-    tell(visit.services.observer, _kernel_call(visit, _asked_for(visit, request, planned), {}, running), fault)
+    asked = _kernel_call(visit, _asked_for(visit, request, planned), {}, running)
+    tell(visit.services.observer, asked, failure(fault))
     if isinstance(planned, Fault):
         return refuse(fault, request.id, era)
     made = answers.misfitting(fault, request.id, planned.tool, visit.endpoint, era)
@@ -101,10 +102,15 @@ def _asked_for(visit: Visit, request: Modern | Legacy, planned: Misfit | Fault) 
     return str(name)[:_QUOTED] if tool is None else tool.method.name
 
 
-def tell(observer: Observer, asked: Call, fault: Fault) -> None:
-    """Tell of a call that is refused before anything runs: it is one that has ended all the same."""
+def failure(fault: Fault) -> Failed:
+    """What becomes of a call that is refused before anything runs, as the operator is told of it."""
+    return Failed(fault.code, fault.message, {}, InvalidParams(fault.message))
+
+
+def tell(observer: Observer, asked: Call, failed: Failed) -> None:
+    """Tell of a call that is not run: it is one that has ended all the same."""
     observer.call_started(asked)
-    observer.call_finished(asked, Failed(fault.code, fault.message, {}, InvalidParams(fault.message)), 0.0)
+    observer.call_finished(asked, failed, 0.0)
 
 
 async def _awaited(

@@ -38,7 +38,7 @@ from rpcgw.kernel.deadline import GRACE, Deadlines, Guard
 from rpcgw.kernel.driving import Work, answerable, ended, first_step, resumed
 from rpcgw.kernel.failure import PYTHON, Names, as_rpc_error, is_exposed, render
 from rpcgw.kernel.flights import LEASE_TTL, Flights, Turn
-from rpcgw.kernel.gate import PASSED, Passed, Verdict
+from rpcgw.kernel.gate import PASSED, Assertion, Passed, Shape, Verdict
 from rpcgw.kernel.identity import Identity
 from rpcgw.kernel.language import ENGLISH, Phrase
 from rpcgw.kernel.listeners import Listeners, Ordered, fire
@@ -181,18 +181,16 @@ class Executor:
         before = task.cancelling()
         self._observer.call_started(call)
         started = self._monotonic()
-        over = True
-        failure: BaseException | None = None
+        over, failure = True, None
         work: Work[Any] | None = None
         given: Any = None
         try:
             values = self._values(call, plan)
-            if isinstance(values, InvalidParams):
-                failure = values
-            else:
-                work = cast("Work[Any]", plan.invoke(values, _UNSEEN))
-                over, given = first_step(work)
-            if failure is None and over and task.cancelling() == before:
+            if not isinstance(values, dict):
+                return self._refused(call, plan, values, started)
+            work = cast("Work[Any]", plan.invoke(values, _UNSEEN))
+            over, given = first_step(work)
+            if over and task.cancelling() == before:
                 encoded = self._encode(plan.method, given)
                 if call.strict and type(given) is not plan.method.evident:
                     self._kept(call, plan.method, encoded)
@@ -202,7 +200,7 @@ class Executor:
         except BaseException as cause:  # noqa: BLE001 -- whatever the author's code raises is this call's failure
             failure = cause
         own = task.cancelling() - before
-        if isinstance(failure, RpcError) and not own:  # a refusal, mostly: nobody who listens is to be waited for
+        if isinstance(failure, RpcError) and not own:  # nobody who listens is to be waited for
             failed = self._failed(call, failure, failure)
             self._observer.call_finished(call, failed, self._monotonic() - started)
             return failed
@@ -211,20 +209,35 @@ class Executor:
         seconds = call.timeout if plan.deadline is None else shortest(call.timeout, plan.deadline)
         return self._settled(call, started, seconds, partial(self._rest, call, plan, work, given), own)
 
-    def _values(self, call: Call, plan: Plan) -> dict[str, Any] | InvalidParams:
-        """What a procedure takes that needs no resolver, or why its arguments are refused."""
+    def _values(self, call: Call, plan: Plan) -> dict[str, Any] | Shape | Assertion:
+        """What a procedure takes that needs no resolver, or what keeps its arguments from it."""
         method, gated = plan.method, call.gated
         texts = self._languages.get(call.locale, ENGLISH)
         if gated is not None and call.strict and method.arguments.gated:  # the gate has seen to the names as well
             bound = cast("dict[str, Any]", call.params)
         else:
             bound = method.bind(call.params, strict=call.strict, refuse_unknown=plan.refuse_unknown, texts=texts)
-        refused = None if gated is PASSED else _refused(method, bound, gated, texts)
-        if refused is None:
+        objection = None if gated is PASSED else _objection(method, bound, gated, texts)
+        if objection is None:
             return method.convert(bound, texts=texts)
         if self._exposed:  # whoever is shown errors is shown where they were raised
-            _pass(method, bound, gated, texts)
-        return refused
+            _pass(method, bound, objection, texts)
+        return objection
+
+    def _refused(self, call: Call, plan: Plan, objection: Shape | Assertion, started: float) -> Failed:
+        """The outcome of a call whose arguments do not fit; one for all of which the gate says the same."""
+        texts = self._languages.get(call.locale, ENGLISH)
+        memo, key = objection.memo, (self, id(texts))
+        if memo is not None and key in memo:
+            failed: Failed = memo[key]
+            self._observer.call_failed(call, failed.error, failed.code)
+        else:
+            error = plan.method.refusal(objection, texts)
+            failed = self._failed(call, error, error)
+            if memo is not None:
+                memo[key] = failed
+        self._observer.call_finished(call, failed, self._monotonic() - started)
+        return failed
 
     async def _rest(self, call: Call, plan: Plan, work: Work[Any], waiting: object, guard: Guard | None) -> Done:
         """What is left of a call that waits for something."""
@@ -555,18 +568,18 @@ def _not_found(call: Call) -> MethodNotFound:
     return MethodNotFound(Phrase("error.no_method", group=call.group, method=method, version=call.version))
 
 
-def _refused(method: Method, bound: dict[str, Any], gated: Verdict | None, texts: Texts) -> InvalidParams | None:
-    """Why arguments do not fit; None where they do. `gated` is what the gate has said of them already."""
+def _objection(method: Method, bound: dict[str, Any], gated: Verdict | None, texts: Texts) -> Shape | Assertion | None:
+    """What the gate has against arguments, if anything; `gated` is what it has said of them already."""
     verdict = method.gate(bound, texts) if gated is None else gated
     if verdict is not PASSED and not isinstance(verdict, Passed):
-        return method.refusal(verdict, texts)
+        return verdict
     return None
 
 
 def _pass(method: Method, bound: dict[str, Any], gated: Verdict | None, texts: Texts) -> None:
-    """Let arguments that fit pass. Raises `InvalidParams`, as `_refused` has it."""
-    if (refused := _refused(method, bound, gated, texts)) is not None:
-        raise refused
+    """Let arguments pass that nothing speaks against. Raises `InvalidParams`."""
+    if (objection := _objection(method, bound, gated, texts)) is not None:
+        raise method.refusal(objection, texts)
 
 
 def _is_cancelled() -> bool:

@@ -7,15 +7,15 @@ shape schema, made from the same source by leaving out assertions: a wrong shape
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Hashable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, Final
 
 import jsonschema_rs
 
 from rpcgw.kernel.codec import decode
-from rpcgw.kernel.messages import MESSAGES, Errors, Texts, merge, refused_by_schema
+from rpcgw.kernel.messages import MESSAGES, Errors, Texts, merge, one_mistake, refused_by_schema
 from rpcgw.kernel.rewrite import shape
 
 
@@ -24,18 +24,24 @@ class Passed:
     """The arguments fit the advertised schema."""
 
 
+Memo = dict[object, Any]
+"""What follows from a refusal alone, by whoever found it out, for later refusals that say the same."""
+
+
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """Something is missing, unknown, or of the wrong type."""
+    """Something is missing, unknown, or of the wrong type. `memo` is None where the refusal is not kept."""
 
     errors: Errors = field(default_factory=dict)
+    memo: Memo | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Assertion:
-    """The shape is right; a length, range, pattern, format or other rule of the schema is broken."""
+    """The shape is right; a length, range, pattern, format or other rule of the schema is broken. `memo` as there."""
 
     errors: Errors = field(default_factory=dict)
+    memo: Memo | None = field(default=None, compare=False, repr=False)
 
 
 Verdict = Passed | Shape | Assertion
@@ -58,6 +64,12 @@ def validator(schema: Any) -> jsonschema_rs.Draft202012Validator:
     return jsonschema_rs.Draft202012Validator(
         schema, validate_formats=False, pattern_options=jsonschema_rs.RegexOptions(), offline=True, mask="the value"
     )
+
+
+MOST_KEPT: Final = 1024
+"""How many refusals a process keeps, of all methods together."""
+_KEPT: Final[dict[tuple[object, ...], tuple[Shape | Assertion, Texts]]] = {}
+"""Refusals, and the texts that they are worded with, whose identity is part of their key."""
 
 
 class Gate:
@@ -91,15 +103,38 @@ class Gate:
         return {step for fault in self.advertised.iter_errors(arguments) for step in list(fault.instance_path)[:1]}
 
     def refuse(self, arguments: dict[str, Any], texts: Texts = MESSAGES) -> Shape | Assertion:
-        """Which refusal is due to arguments that do not fit, with words for each place."""
+        """Which refusal is due to arguments that do not fit, with words for each place.
+
+        It may be one that others were given before: nobody changes it.
+        """
         try:
             right_shape = self.shape.is_valid(arguments)
-            faults = (self.advertised if right_shape else self.shape).iter_errors(arguments)
-            refused, unclear = refused_by_schema(faults, texts)
+            faults = list((self.advertised if right_shape else self.shape).iter_errors(arguments))
         except ValueError:
             return Shape({"": [texts["no_json"]]})
+        # Formats and the like, which a schema only names, may be wrong elsewhere: all is said at once.
+        said = self._explain(arguments, None, texts) if right_shape else {}
+        if not said and len(faults) == 1 and (mistake := one_mistake(faults[0])) is not None:
+            return self._kept(Assertion if right_shape else Shape, mistake, faults[0], texts)
+        refused, unclear = refused_by_schema(faults, texts)
         if right_shape:
-            # Formats and the like, which a schema only names, may be wrong elsewhere: all is said at once.
-            return Assertion(merge(self._explain(arguments, None, texts), refused, only_refused=False))
+            return Assertion(merge(said, refused, only_refused=False))
         said = self._explain(arguments, unclear, texts) if unclear else {}
         return Shape(merge(said, refused, only_refused=True))
+
+    def _kept(
+        self,
+        kind: type[Shape | Assertion],
+        mistake: Hashable,
+        fault: jsonschema_rs.ValidationError,
+        texts: Texts,
+    ) -> Shape | Assertion:
+        """The refusal of a mistake whose words are always the same, as it was made when it first came."""
+        key = (self, kind, mistake, id(texts))
+        kept = _KEPT.get(key)
+        if kept is None:
+            if len(_KEPT) >= MOST_KEPT:
+                _KEPT.clear()
+            refused, _ = refused_by_schema([fault], texts)
+            kept = _KEPT[key] = (kind(refused, {}), texts)
+        return kept[0]

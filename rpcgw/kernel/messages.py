@@ -6,7 +6,7 @@ advertised). Both give the same keys, so one table of texts serves both, and a c
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 import jsonschema_rs
@@ -149,6 +149,10 @@ _UNCLEAR = frozenset({"anyOf", "oneOf", "propertyNames", "not", "minItems", "max
 """Keywords whose faults say little: the type behind them has better words."""
 
 
+_WORDED = frozenset({"type", "enum", "const", *_FACTS}) - _UNCLEAR
+"""Keywords whose faults are worded by their schema alone, whatever the value."""
+
+
 def show_path(steps: Iterable[object]) -> str:
     """Steps into a value as text: names joined by dots, positions in brackets."""
     text = ""
@@ -222,6 +226,19 @@ def refused_by_schema(
     for path, text in listed.items():
         errors[path] = [text]
     return errors, unclear
+
+
+def one_mistake(fault: jsonschema_rs.ValidationError) -> Hashable | None:
+    """What names a fault of a whole argument that is always worded alike; None for any other.
+
+    There are as many as the schema has such rules, whatever comes in.
+    """
+    steps = fault.schema_path
+    if steps == ["required"]:
+        return str(fault.kind.value)
+    if len(steps) != 3 or steps[0] != "properties" or steps[2] not in _WORDED:
+        return None
+    return None if steps[2] == "type" and len(fault.kind.value) > 1 else (steps[1], steps[2])
 
 
 _Told = tuple[list[Any], str, Any]

@@ -160,9 +160,10 @@ class Method:
 
     def refusal(self, verdict: Shape | Assertion, texts: Texts = MESSAGES) -> InvalidParams:
         """The error that a refusing verdict stands for: `AssertionFailed`, or `InvalidParams` for a wrong shape."""
+        extra = _copied(verdict.errors)
         if isinstance(verdict, Assertion):
-            return AssertionFailed(texts["invalid_data"].format(method=self.name), extra=dict(verdict.errors))
-        return InvalidParams(texts["invalid_parameters"].format(method=self.name), extra=dict(verdict.errors))
+            return AssertionFailed(texts["invalid_data"].format(method=self.name), extra=extra)
+        return InvalidParams(texts["invalid_parameters"].format(method=self.name), extra=extra)
 
     def call(self, function: Callable[..., Any], values: Mapping[str, Any], context: CallContext) -> Any:
         """Call the bound function with converted values and what is injected; an async one gives its coroutine."""
@@ -259,7 +260,7 @@ class Method:
         text = texts["positions"].format(method=self.name, takes=counts, given=len(values))
         # What is wrong with those that were given is said at once.
         verdict = self.gate(self._mended(bound) if self._lenient else bound, texts)
-        shape = verdict.errors if isinstance(verdict, Shape) else {}
+        shape = _copied(verdict.errors) if isinstance(verdict, Shape) else {}
         raise InvalidParams(text, extra={**{name: [texts["missing"]] for name in missing}, **shape})
 
     def _invalid(self, errors: Errors, given: dict[str, Any], texts: Texts, *, strict: bool) -> InvalidParams:
@@ -271,6 +272,11 @@ class Method:
 
 _EVIDENT: Mapping[str, type] = {"boolean": bool, "integer": int, "string": str}
 """What stands for the types of JSON Schema that say all in one word."""
+
+
+def _copied(errors: Errors) -> Errors:
+    """What an author's listener may change, where a verdict is kept for others."""
+    return {path: [*words] for path, words in errors.items()}
 
 
 def _said(promise: jsonschema_rs.Draft202012Validator, value: object, texts: Texts) -> Errors:

@@ -205,6 +205,35 @@ async def test_a_call_is_refused(
     assert world.notes.lines == [("started", method), ("failed", exception, code), ("finished", code)]
 
 
+REPEATED = pytest.mark.parametrize(
+    "params", [{"a": "x"}, {"a": -1}, {}], ids=["a wrong type", "a broken rule", "missing"]
+)
+
+
+@REPEATED
+async def test_a_mistake_that_comes_again_is_told_again(params: dict[str, Any]) -> None:
+    """In the same words, to the client and to the observer."""
+    world = World(Demo)
+    first, second = await world.failure("Demo.add", params), await world.failure("Demo.add", params)
+    assert (second.code, second.message, second.data) == (first.code, first.message, first.data)
+    assert world.notes.names == ["started", "failed", "finished"] * 2
+
+
+@REPEATED
+async def test_what_a_listener_makes_of_a_refusal_is_not_said_to_others(params: dict[str, Any]) -> None:
+    """Its words are this call's own."""
+
+    @rpc.listens(rpc.ErrorRaised)
+    def scribble(event: rpc.ErrorRaised) -> None:
+        words = event.error.extra["a"]
+        assert isinstance(words, list)
+        words.append("scribbled")
+
+    world = World(Demo, listeners=[scribble])
+    for _ in range(2):
+        assert (await world.failure("Demo.add", params)).data["extra"]["a"][1:] == ["scribbled"]
+
+
 async def test_an_unknown_method_is_named_with_its_version() -> None:
     """The text of -32601 says what was looked for and where."""
     failed = await World(Demo).failure("Demo.gone", version=2)

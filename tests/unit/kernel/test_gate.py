@@ -8,11 +8,17 @@ import jsonschema_rs
 import pytest
 
 from rpcgw.kernel.codec import encode
-from rpcgw.kernel.gate import Assertion, Gate, Shape, validator
+from rpcgw.kernel.gate import _KEPT, MOST_KEPT, Assertion, Gate, Shape, validator
+from rpcgw.kernel.messages import MESSAGES
 
 SCHEMA = {
     "type": "object",
-    "properties": {"q": {"type": "string", "minLength": 2}, "n": {"type": "integer", "minimum": 1}},
+    "properties": {
+        "q": {"type": "string", "minLength": 2},
+        "n": {"type": "integer", "minimum": 1},
+        "tags": {"type": "array", "items": {"type": "string"}},
+        "either": {"anyOf": [{"type": "string"}, {"type": "integer"}]},
+    },
     "required": ["q"],
     "additionalProperties": False,
 }
@@ -37,6 +43,57 @@ def gate() -> Gate:
 def test_which_refusal_is_due(arguments: dict[str, Any], verdict: Shape | Assertion) -> None:
     """T-09, T-16: a wrong shape is one answer, a broken assertion another."""
     assert gate().refuse(arguments) == verdict
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        pytest.param({"q": 1}, {"q": [], "n": 5}, id="a wrong type"),
+        pytest.param({"q": "a"}, {"q": "b"}, id="too short"),
+        pytest.param({}, {"n": 1}, id="missing"),
+    ],
+)
+def test_a_mistake_that_is_made_again_is_refused_as_before(first: dict[str, Any], second: dict[str, Any]) -> None:
+    """Its words do not depend on the value: they are made once."""
+    one = gate()
+    assert one.refuse(second) is one.refuse(first)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        pytest.param({"q": "ab", "x": 1}, id="an unknown name, which the client made up"),
+        pytest.param({"q": 1, "n": "x"}, id="two at once"),
+        pytest.param({"q": "ab", "tags": ["a", 1]}, id="deep inside"),
+        pytest.param({"q": "ab", "either": []}, id="a union, whose words depend on the value"),
+    ],
+)
+def test_what_a_client_makes_up_is_not_kept(arguments: dict[str, Any]) -> None:
+    """Only as many refusals are kept as the schema has rules for whole arguments."""
+    assert gate().refuse(arguments).memo is None
+
+
+def test_a_refusal_is_worded_in_each_language() -> None:
+    """What was said in one is not said in another."""
+    one, other = gate(), {**MESSAGES, "string_type": "має бути рядком"}
+    said = [one.refuse({"q": 1}, texts).errors for texts in (MESSAGES, other, MESSAGES, other)]
+    assert said == [{"q": ["must be a string"]}, {"q": ["має бути рядком"]}] * 2
+
+
+def test_what_the_types_say_is_asked_each_time() -> None:
+    """A format may be wrong in one call and right in the next, beside the same mistake."""
+    one = Gate(encode(SCHEMA), lambda given, _names, _texts: {"n": ["is odd"]} if given.get("n") == 3 else {})
+    assert one.refuse({"q": "a", "n": 2}).errors == {"q": ["must have at least 2 character(s)"]}
+    assert one.refuse({"q": "a", "n": 3}).errors == {"n": ["is odd"], "q": ["must have at least 2 character(s)"]}
+
+
+def test_no_more_refusals_are_kept_than_may_be() -> None:
+    """However many methods there are, and whoever tries all of their rules."""
+    names = [f"p{number}" for number in range(MOST_KEPT + 10)]
+    one = Gate(encode({"properties": {name: {"type": "string"} for name in names}}), lambda *_: {})
+    for name in names:
+        assert one.refuse({name: 1}).errors == {name: ["must be a string"]}
+    assert len(_KEPT) <= MOST_KEPT
 
 
 def test_what_fits_is_accepted() -> None:

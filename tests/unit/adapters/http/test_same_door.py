@@ -107,6 +107,40 @@ async def test_each_row_is_answered_alike(row: Row) -> None:
     assert answered == (0 if row.name in AIOHTTPS else 1)
 
 
+def stateless(arguments: dict[str, Any], headers: Fields = NO_FIELDS) -> bytes:
+    return golden.call("Demo.add", arguments, headers=headers)
+
+
+def in_session(arguments: dict[str, Any], headers: Fields = NO_FIELDS) -> bytes:
+    return golden.legacy("tools/call", {"name": "Demo.add", "arguments": arguments}, headers=headers)
+
+
+def over_rpc(arguments: dict[str, Any], headers: Fields = NO_FIELDS) -> bytes:
+    return calls(call("Demo.add", arguments), headers)
+
+
+MISTAKES = [
+    pytest.param({"a": "x", "b": 1}, {"a": [], "b": 2}, id="a wrong type"),
+    pytest.param({"a": 1, "b": 101}, {"a": 2, "b": 1000}, id="out of range"),
+    pytest.param({"a": 1}, {"a": 2}, id="one that is missing"),
+    pytest.param({"b": 101}, {"a": 1, "b": 101}, id="missing, then out of range"),
+    pytest.param({"a": 1, "b": 2, "x": 3}, {"a": 1, "b": 2, "y": 3}, id="one that is unknown"),
+    pytest.param({"a": "x", "b": "y"}, {"a": "x", "b": 1}, id="two wrong types, then one"),
+]
+
+
+@pytest.mark.parametrize("way", [stateless, in_session, over_rpc])
+@pytest.mark.parametrize(("first", "second"), MISTAKES)
+async def test_mistakes_are_answered_alike_each_time(
+    way: Callable[..., bytes], first: dict[str, Any], second: dict[str, Any]
+) -> None:
+    """A refusal that was kept for the next one says what a new one would; what was right is right in between."""
+    ukrainian = {"Accept-Language": "uk"}
+    sent = (way(first), way(second), way({"a": 1, "b": 2}), way(first, ukrainian), way(second, ukrainian), way(first))
+    row = Row("mistakes", b"".join(sent), 200, revision=golden.NEWEST if way is in_session else None)
+    assert await compare(both, row) == len(sent)
+
+
 @pytest.mark.parametrize("row", [pytest.param(row, id=row.name) for row in golden.TOKEN_ROWS])
 async def test_each_row_with_a_token_is_answered_alike(row: Row) -> None:
     """Where a token is asked for, too."""
