@@ -15,7 +15,7 @@ from rpcgw.api.context import Principal
 from rpcgw.endpoints import mcp_replies as replies
 from rpcgw.endpoints import tool_calls
 from rpcgw.endpoints.visit import Services, Visit
-from rpcgw.exchange import HeaderFields, Headers, Inbound, Reply
+from rpcgw.exchange import Head, HeaderFields, Headers, Inbound, Reply
 from rpcgw.kernel.call import Call, Done, Failed, Outcome
 from rpcgw.kernel.gate import Shape
 from rpcgw.kernel.language import ENGLISH
@@ -51,13 +51,7 @@ class QuickCalls:
     def __call__(self, principal: Principal, inbound: Inbound) -> Reply | Coroutine[Any, Any, Reply] | None:
         """The answer, the rest of it, or None where the request is not usual."""
         endpoint, services, head = self._endpoint, self._services, inbound.head
-        memo = head.memo
-        if memo is None or self not in memo:
-            facts = self._facts(head.headers)
-            if memo is not None:
-                memo[self] = facts
-        else:
-            facts = memo[self]
+        facts = self._known(head)
         asked = None if facts is None else usual.read(inbound.body, facts.said)
         tool = None if asked is None else endpoint.toolbox.usual.get(asked.name)
         if facts is None or asked is None or tool is None:
@@ -146,6 +140,16 @@ class QuickCalls:
 
     def _reply(self, made: bytes | Refused, facts: _Facts) -> Reply:
         return replies.rendered(self._endpoint, made) if isinstance(made, Refused) else Reply(200, made, facts.fields)
+
+    def _known(self, head: Head) -> _Facts | None:
+        """What the head means; found out once for all requests with the same one."""
+        memo = head.memo
+        facts: _Facts | None = None if memo is None else memo.get(self)
+        if facts is None:
+            facts = self._facts(head.headers)
+            if facts is not None and memo is not None:
+                memo[self] = facts
+        return facts
 
     def _facts(self, headers: Headers) -> _Facts | None:
         said, endpoint = usual.said(headers), self._endpoint

@@ -46,11 +46,13 @@ class LocalRevocations:
 
 
 class _Memory(msgspec.Struct, frozen=True):
-    """What a worker knows of a session: until when, and since which state of the revocations."""
+    """What a worker knows of a session: until when, since which state of the revocations, and whose it is, on what."""
 
     session: Session
     until: float
     state: int
+    endpoint: Endpoint
+    principal: Principal
 
 
 class _Since(msgspec.Struct, frozen=True):
@@ -96,7 +98,7 @@ class Sessions:
         key, ttl = sessions.key(endpoint.group, session_id), endpoint.limits.session_ttl
         since = self._since()
         await self._pool.set(key, sessions.packed(session), ttl)
-        self._remember(key, session, since, min(self._trust(ttl), ttl))
+        self._remember(key, session, since, min(self._trust(ttl), ttl), (endpoint, principal))
         await self._census.enlist(endpoint.group, session_id, ttl)
         self._observer.event("session.created", group=endpoint.group, revision=revision.name)
         return session_id
@@ -109,7 +111,11 @@ class Sessions:
         now, news = self._clock.monotonic(), self._news
         if memory.until <= now or (news is not None and news.good_until <= now):
             return None
-        return memory.session if sessions.belongs(memory.session, endpoint, principal) else None
+        if (memory.principal is principal and memory.endpoint is endpoint) or sessions.belongs(
+            memory.session, endpoint, principal
+        ):
+            return memory.session
+        return None
 
     async def find(self, endpoint: Endpoint, principal: Principal, session_id: str) -> Session | None:
         """The session, which then lives on; None where it has ended or never was, for this caller on this endpoint."""
@@ -129,7 +135,7 @@ class Sessions:
             if prolonged > left:
                 await self._census.enlist(endpoint.group, session_id, ttl)
             left = prolonged
-        self._remember(key, session, since, min(self._trust(ttl), left))
+        self._remember(key, session, since, min(self._trust(ttl), left), (endpoint, principal))
         return session
 
     async def end(self, endpoint: Endpoint, principal: Principal, session_id: str) -> bool:
@@ -180,12 +186,14 @@ class Sessions:
     def _forget(self, key: str) -> None:
         self._memories.pop(key, None)
 
-    def _remember(self, key: str, session: Session, since: _Since, seconds: float) -> None:
+    def _remember(
+        self, key: str, session: Session, since: _Since, seconds: float, of: tuple[Endpoint, Principal]
+    ) -> None:
         """Trust the pool's word so long from before it was asked; not where something was taken back meanwhile."""
         self._memories.pop(key, None)
         if self._news is not None and self._news.heard != since.heard:
             return
-        memory = _Memory(session, since.asked + seconds, since.state)
+        memory = _Memory(session, since.asked + seconds, since.state, *of)
         while len(self._memories) >= self._most:
             self._memories.popitem(last=False)
         self._memories[key] = memory

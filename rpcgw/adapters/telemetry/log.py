@@ -37,20 +37,31 @@ _RECORD_ATTRIBUTES = frozenset(logging.makeLogRecord({}).__dict__) | {"message",
 
 
 class Stamp:
-    """The time as ISO 8601 in UTC, milliseconds; the date is made once a second. Safe in threads."""
+    """The time as ISO 8601 in UTC, milliseconds; the date is made once a second, the text once a millisecond.
+
+    Safe in threads.
+    """
 
     def __init__(self) -> None:
+        self._date = (-1, "")
         self._made = (-1, "")
 
     def __call__(self, now: float) -> str:
         """`now` in seconds since the epoch."""
         millis = int(now * 1000)
-        second, text = self._made
+        made, text = self._made
+        if made != millis:
+            text = self._text(millis)
+            self._made = (millis, text)
+        return text
+
+    def _text(self, millis: int) -> str:
+        second, date = self._date
         if second != millis // 1000:
             second = millis // 1000
-            text = time.strftime("%Y-%m-%dT%H:%M:%S.", time.gmtime(second))
-            self._made = (second, text)
-        return f"{text}{millis - 1000 * second:03}Z"
+            date = time.strftime("%Y-%m-%dT%H:%M:%S.", time.gmtime(second))
+            self._date = (second, date)
+        return f"{date}{millis - 1000 * second:03}Z"
 
 
 class Log:
