@@ -202,6 +202,7 @@ class Executor:
         own = task.cancelling() - before
         if isinstance(failure, RpcError) and not own:  # nobody who listens is to be waited for
             failed = self._failed(call, failure, failure)
+            failure.__traceback__ = None  # told; its frames would keep each other, and the task
             self._observer.call_finished(call, failed, self._monotonic() - started)
             return failed
         if over or work is None:

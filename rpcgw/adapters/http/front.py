@@ -241,6 +241,9 @@ class Front(asyncio.Protocol):
         else:
             self._buffer = bytearray(buffer[end:])
         self.ways.tally.answered += 1
+        if self._host.kept:
+            self._host.close()
+            self._host = Host(self._loop, self._rest)
         if self._host.run(known.answer, Arrived(known.head, body, self, self.ways.state)):
             self._rest()
         else:

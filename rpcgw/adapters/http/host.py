@@ -12,8 +12,9 @@ from asyncio.tasks import _enter_task, _leave_task
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from contextvars import Context, copy_context
+from sys import getrefcount
 from types import coroutine
-from typing import Any
+from typing import Any, Final
 
 from rpcgw.kernel.driving import Steps, first_step
 
@@ -22,6 +23,9 @@ Begin = Callable[[Any], Work | None]
 """Does what can be done at once with what `run` is given for it; gives what is left, if anything is."""
 Ended = Callable[[], None]
 """Called when a request's work is over that was not over at once."""
+
+_OURS: Final = 3
+"""References to a task that waits for work: of its host, of the future it waits for, and of who counts them."""
 
 
 class Host:
@@ -64,6 +68,11 @@ class Host:
             self._stray = True
             _forgive(task)
         return True
+
+    @property
+    def kept(self) -> bool:
+        """Whether somebody keeps the idle task beyond the request that ran in it, and may cancel it at any time."""
+        return self.task is not None and getrefcount(self.task) > _OURS
 
     def close(self) -> None:
         """Let the task end, once what it does is done."""

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import threading
+import weakref
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any
@@ -536,6 +538,24 @@ async def test_a_procedure_goes_wrong(kind: str, how: str, code: int, exception:
     assert "secret" not in str(failed.body())
     assert world.notes.names == ["started", "failed", "finished"]
     assert await world.held() == []
+
+
+async def test_a_refusal_at_once_keeps_nothing_of_what_ran() -> None:
+    """Neither the task nor the caller's frames wait for the garbage collector, as they would by way of its traceback."""
+    executor = World(Bad).executor
+
+    def refused() -> weakref.ref[BaseException]:
+        call = Call("Bad.on_loop", "general", 1, {"how": "own"}, "1", "rpc")
+        outcome = executor.begin(call)
+        assert isinstance(outcome, Failed)
+        return weakref.ref(outcome.error)
+
+    gc.collect()
+    gc.disable()
+    try:
+        assert refused()() is None
+    finally:
+        gc.enable()
 
 
 async def test_nan_is_no_number() -> None:

@@ -17,6 +17,7 @@ from tests.support.certificates import FIRST
 
 REQUEST = b"POST /call HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{}"
 
+WAIT = 10.0
 Serve = Callable[..., Any]
 Make = Callable[..., Any]
 
@@ -132,6 +133,30 @@ async def test_further_requests_wait_their_turn(serve_fast: Serve, make_entrance
     answers = [(await client.answer()).body for _ in range(302)]
     assert answers == [*(b"%03d" % number for number in range(300)), b"odd", b"{}"]
     assert tally(served) == (300, 1)
+
+
+async def test_who_keeps_the_task_of_a_request_cannot_cancel_another(serve_fast: Serve, make_entrance: Make) -> None:
+    """A task that somebody keeps beyond its request serves no further one; it ends, and others go on as before."""
+    kept: list[asyncio.Task[Any]] = []
+
+    async def answer(inbound: Inbound) -> Reply:
+        task = asyncio.current_task()
+        assert task is not None
+        if inbound.body == b"keep":
+            kept.append(task)
+        else:
+            for each in kept:
+                each.cancel()
+            await asyncio.sleep(0)
+        return Reply(200, inbound.body)
+
+    served = await serve_fast(make_entrance(answer))
+    client = await served.connect()
+    bodies = [(await client.ask(body=body)).body for body in (b"keep", b"next", b"keep", b"keep", b"next")]
+    assert bodies == [b"keep", b"next", b"keep", b"keep", b"next"]
+    assert tally(served) == (5, 0)
+    done, _ = await asyncio.wait(kept, timeout=WAIT)
+    assert (len(set(kept)), len(done)) == (3, 3)
 
 
 async def test_what_comes_while_a_request_runs_is_bounded(serve_fast: Serve, make_entrance: Make) -> None:

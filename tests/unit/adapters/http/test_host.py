@@ -216,6 +216,32 @@ async def test_a_task_that_hands_in_work_has_it_done_later(connection: Connectio
     assert done == [connection.host.task]
 
 
+async def test_a_task_that_somebody_keeps_is_known(connection: Connection) -> None:
+    """Who only looked at it while the work ran, set a time limit or had tasks of its own does not keep it."""
+    seen: list[bool] = []
+    mine: list[object] = []
+
+    async def waits() -> None:
+        async with asyncio.timeout(WAIT), asyncio.TaskGroup() as group:
+            group.create_task(asyncio.sleep(0))
+        assert asyncio.current_task() is not None
+
+    async def keeps() -> None:
+        mine.append(asyncio.current_task())
+
+    async def keeps_later() -> None:
+        await asyncio.sleep(0)
+        mine.append(asyncio.current_task())
+
+    for work in (waits, keeps, keeps_later):
+        await connection.finish(work)
+        await asyncio.sleep(0)
+        seen.append(connection.host.kept)
+        mine.clear()
+        seen.append(connection.host.kept)
+    assert seen == [False, False, True, False, True, False]
+
+
 async def test_closing_lets_work_end(connection: Connection) -> None:
     """What is under way is finished, and then the task ends."""
     go_on = asyncio.Event()
