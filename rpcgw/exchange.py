@@ -118,10 +118,14 @@ class Reply(msgspec.Struct, frozen=True):
     verdict: Rejected | None = None
 
 
+Settling = Coroutine[Any, Any, "Principal | Reply"]
+"""Asks somebody outside who comes in, or what they are told instead."""
+
+
 class Pending(msgspec.Struct, frozen=True):
     """A head on which somebody outside has a say: a key server, a counter that hosts share. `settle()` asks them."""
 
-    settle: Callable[[], Awaitable[Principal | Reply]]
+    settle: Callable[[], Settling]
 
 
 Answered = Callable[[Head, int, int, int, float], None]

@@ -7,10 +7,10 @@ is only ever a key of the counter, hashed with a secret and the day.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from functools import lru_cache, partial
 from hashlib import blake2b
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 from rpcgw.access.addresses import counted_as
 from rpcgw.access.admit import Policy, admitter, refuser, too_large
@@ -79,6 +79,7 @@ def entrance(served: SiteServed, services: Services) -> Entrance:
         admit=_admit(served, services, admitter(policy, services.clock, refuse), partial(refuse, limit)),
         too_large=partial(refuse, limit),
         answer=partial(_answer, served, services),
+        quick=partial(_quick, served, services),
         origins=tuple(sorted(served.senders.origins)),
         credentials=True,
     )
@@ -87,13 +88,19 @@ def entrance(served: SiteServed, services: Services) -> Entrance:
 def _admit(
     served: SiteServed, services: Services, admit: Callable[[Head], Verdict], large: Callable[[Head], Reply]
 ) -> Callable[[Head], Verdict]:
-    """Method, media type, declared size, the sender, then the rates, which somebody outside may count."""
-    within_rates = _rated(served, services)
+    """Method, media type, declared size, the sender, then the rates, which somebody outside may count.
+
+    All but the rates follows from the head alone: one that came so far once is not looked at again.
+    """
+    within_rates, looked_at = _rated(served, services), object()
 
     def admit_beacon(head: Head) -> Verdict:
-        verdict = admit(head)
+        verdict, memo = admit(head), head.memo
         if isinstance(verdict, Reply):
             return verdict
+        assert isinstance(verdict, Principal), "the policy asks for no token, so nothing is pending"
+        if memo is not None and looked_at in memo:
+            return within_rates(head, verdict)
         if _declared(head) > beacons.LARGEST:
             return large(head)
         if why := served.senders.refuses(head):
@@ -102,7 +109,8 @@ def _admit(
         if services.respect_signals and _wants_out(head):
             _count(services, served, "opted_out")
             return _TAKEN
-        assert isinstance(verdict, Principal), "the policy asks for no token, so nothing is pending"
+        if memo is not None:
+            memo[looked_at] = True
         return within_rates(head, verdict)
 
     return admit_beacon
@@ -150,14 +158,26 @@ def _hidden(secret: bytes, day: int, address: str) -> str:
     return blake2b(f"{day} {address}".encode(), key=secret[:64], digest_size=16).hexdigest()
 
 
-async def _answer(served: SiteServed, services: Services, _: Principal, inbound: Inbound) -> Reply:
+async def _answer(served: SiteServed, services: Services, who: Principal, inbound: Inbound) -> Reply:
+    made = _quick(served, services, who, inbound)
+    return made if isinstance(made, Reply) else await made
+
+
+def _quick(
+    served: SiteServed, services: Services, _: Principal, inbound: Inbound
+) -> Reply | Coroutine[Any, Any, Reply]:
+    """What is not counted is answered at once, the rest once it is kept."""
     site = served.site
     told = beacons.read(inbound.body, site.name, site.tools, services.clock.now(), services.agents)
     if isinstance(told, beacons.Refused):
         _count(services, served, told.value)
         return _MALFORMED if told is beacons.Refused.MALFORMED else _TAKEN
+    return _kept(services.log, told)
+
+
+async def _kept(log: UsageLog, told: Told) -> Reply:
     try:
-        await services.log.add(told)
+        await log.add(told)
     except StoreError:
         return _AWAY
     return _TAKEN

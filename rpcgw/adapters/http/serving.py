@@ -18,8 +18,8 @@ from rpcgw.adapters.http.connections import Report
 from rpcgw.adapters.http.cors import reading
 from rpcgw.adapters.http.state import State
 from rpcgw.adapters.http.whole import Opening
-from rpcgw.api.context import Principal
-from rpcgw.exchange import Answered, Entrance, Head, HeaderFields, Inbound, Pending, Reply, Verdict
+from rpcgw.exchange import Answered, Entrance, Head, HeaderFields, Inbound, Pending, Reply, Settling, Verdict
+from rpcgw.kernel.driving import first_step, resumed
 
 Sent = TypeVar("Sent")
 """What a door's own code is given once an answer is on its way."""
@@ -162,8 +162,14 @@ class Serving:
         try:
             head = exchange.head if entrance.seen is None else self._seen(exchange)
             verdict = entrance.admit(head)
-            if not isinstance(verdict, Principal):
-                return self._kept(exchange, self._judged(exchange, verdict))
+            if isinstance(verdict, Pending):
+                settling = verdict.settle()
+                over, given = first_step(settling)
+                if not over:
+                    return self._kept(exchange, self._settled(exchange, settling, given))
+                verdict = given
+            if isinstance(verdict, Reply):
+                return self._put(exchange, verdict)
             inbound = self._inbound(exchange, exchange.at_hand(entrance.max_body_bytes))
             made = entrance.quick(verdict, inbound)
             if isinstance(made, Reply):
@@ -185,6 +191,10 @@ class Serving:
 
     async def _entered(self, exchange: Exchange[Sent]) -> Sent:
         return await self._judged(exchange, self.entrance.admit(self._seen(exchange)))
+
+    async def _settled(self, exchange: Exchange[Sent], settling: Settling, waiting: object) -> Sent:
+        """The same for a verdict that has to be waited for, as its first step has shown."""
+        return await self._judged(exchange, await resumed(settling, waiting))
 
     async def _judged(self, exchange: Exchange[Sent], verdict: Verdict) -> Sent:
         if isinstance(verdict, Pending):
@@ -246,10 +256,10 @@ class Serving:
     def _open_again(self, exchange: Exchange[Sent], reply: Reply) -> Opening:
         """As `_open`; requests with the same head mostly have answers with the same one."""
         memo = exchange.head.memo
-        if memo is None or reply.status != 200:
+        if memo is None:
             return self._open(exchange, reply)
         known: tuple[HeaderFields, Opening] | None = memo.get(self)
-        if known is not None and known[0] is reply.headers:
+        if known is not None and known[0] is reply.headers and known[1].status == reply.status:
             return known[1]
         opening = self._open(exchange, reply)
         memo[self] = reply.headers, opening

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
+from typing import Final
 
 from limits import RateLimitItem, RateLimitItemPerSecond
 from limits.storage import SlidingWindowCounterSupport, Storage
@@ -16,11 +17,23 @@ from rpcgw.api.rates import Rate
 from rpcgw.kernel.ports import StoreError
 from rpcgw.kernel.rates import seconds_until_free
 
+_REMEMBERED: Final = 1024
+
 
 @lru_cache(maxsize=1024)
 def item_of(rate: Rate) -> RateLimitItem:
     """A rate as the library has it."""
-    return RateLimitItemPerSecond(rate.amount, rate.seconds)
+    return _Item(rate.amount, rate.seconds)
+
+
+class _Item(RateLimitItemPerSecond):
+    """Remembers the keys that it made: who is counted is counted again."""
+
+    __slots__ = ("key_for",)
+
+    def __init__(self, amount: int, seconds: int) -> None:
+        super().__init__(amount, seconds)
+        self.key_for = lru_cache(_REMEMBERED)(super().key_for)  # type: ignore[method-assign]
 
 
 class SharedLimiter:

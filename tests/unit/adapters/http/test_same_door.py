@@ -7,6 +7,7 @@ shows that it answered each of its rows and none of the others.
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Callable, Sequence
 from typing import Any, cast
@@ -15,10 +16,17 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from rpcgw.access.limits import allowances
+from rpcgw.adapters.rates.shared import SharedLimiter
+from rpcgw.api.rates import Rate
+from rpcgw.endpoints.limited import rated
 from rpcgw.exchange import Entrance
+from rpcgw.kernel.ports import Limiter
+from rpcgw.kernel.rates import Rates
 from tests.golden import mcp_requests as golden
 from tests.golden.mcp_requests import NO_FIELDS, Fields, Row, raw
 from tests.unit.adapters.http.twins import ask, both
+from tests.unit.endpoints.house import Clock, Observer
 from tests.unit.protocol.jsonrpc.test_envelope import ENVELOPES, NO_JSON
 
 AIOHTTPS = frozenset(
@@ -146,6 +154,41 @@ async def test_each_row_with_a_token_is_answered_alike(row: Row) -> None:
     """Where a token is asked for, too."""
     answered = await compare(protected, row)
     assert answered == (0 if "by GET" in row.name or "by DELETE" in row.name else 1)
+
+
+class _Outside:
+    """Counts in this process, after a moment, as another one would."""
+
+    def __init__(self) -> None:
+        self.here = SharedLimiter(None, Clock().now)
+
+    async def hit(self, rate: Rate, *key: str) -> float:
+        await asyncio.sleep(0)
+        return await self.here.hit(rate, *key)
+
+
+COUNTED_BY: dict[str, Callable[[], Limiter]] = {
+    "the workers": lambda: SharedLimiter(None, Clock().now),
+    "somebody outside": _Outside,
+}
+TWICE = calls(call("Demo.greet", {})) * 2
+
+
+@pytest.mark.parametrize("who", COUNTED_BY)
+@pytest.mark.parametrize(("amount", "passed"), [(1, 1), (2, 2)])
+async def test_rates_are_counted_alike(who: str, amount: int, passed: int) -> None:
+    """A call within its rate is answered, the next one is told how long to wait, whoever counts."""
+
+    def limited() -> Sequence[Entrance]:
+        rates = Rates(COUNTED_BY[who](), Observer(), Clock())
+        counted = allowances(Rate(amount, 60), None, None)
+        return [rated(entrance, counted, rates, "public") for entrance in both()]
+
+    fast = await ask(limited, TWICE, fast_front=True, revision=None)
+    slow = await ask(limited, TWICE, fast_front=False, revision=None)
+    assert fast.data == slow.data
+    assert (fast.answered, slow.answered) == (2, 0)
+    assert fast.data.count(b"HTTP/1.1 429 Too Many Requests\r\n") == 2 - passed
 
 
 def test_the_rows_of_aiohttp_are_rows() -> None:
