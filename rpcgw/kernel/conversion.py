@@ -7,7 +7,7 @@ integer and `true` no 1, while dates, enums, sets and DTOs come from their JSON 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from enum import Enum
 from types import MappingProxyType
 from typing import Any, Final
@@ -118,6 +118,11 @@ class Codec:
         if self.finite and b"null" in text and (path := find_non_finite(self._python(value))) is not None:
             raise NoJsonForm(f"{path or 'it'} is not a finite number")
         return text
+
+    @property
+    def encoder(self) -> Callable[[object], bytes]:
+        """`encode`, or what it comes to where this type has nothing to add. Ask once the schema is made."""
+        return encode if self._serializer is None and not self.finite else self.encode
 
     def _serialize(self, value: object) -> bytes:
         assert self._serializer is not None

@@ -176,15 +176,16 @@ class Method:
         positions = [named.pop(name) for name in signature.positional]
         return function(*positions, **named)
 
-    def encode(self, value: object) -> bytes:
-        """A result as JSON; content blocks as `rpcgw.kernel.content` packs them.
+    @cached_property
+    def encode(self) -> Callable[[object], bytes]:
+        """Makes JSON of a result; content blocks as `rpcgw.kernel.content` packs them.
 
         Raises:
             NoJsonForm: JSON cannot carry it, or a number in it is NaN or infinite where the type promises a number.
         """
         if self.result_codec is not None:
-            return self.result_codec.encode(value)
-        return packed(blocks_of(value), structured_of(value)) if self.content else encode(value)
+            return self.result_codec.encoder
+        return _packed if self.content else encode
 
     def kept(self, encoded: bytes, texts: Texts = MESSAGES) -> Errors:
         """How a result breaks the published type, by path: nothing where it is as promised, or nothing is (T-15)."""
@@ -272,6 +273,10 @@ class Method:
 
 _EVIDENT: Mapping[str, type] = {"boolean": bool, "integer": int, "string": str}
 """What stands for the types of JSON Schema that say all in one word."""
+
+
+def _packed(value: object) -> bytes:
+    return packed(blocks_of(value), structured_of(value))
 
 
 def _copied(errors: Errors) -> Errors:

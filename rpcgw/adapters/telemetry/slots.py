@@ -69,12 +69,15 @@ def thrice(
     number: Number, first: Histogram, second: Histogram, third: Histogram
 ) -> Callable[[float, float, float], None]:
     """Counts one more, and a value in each of three distributions."""
-    tell_first = once(number, first)
+    counts, count = number.view, number.start
+    first_view, first_start, first_bounds, first_sum = first.view, first.start, first.bounds, first.sum
     second_view, second_start, second_bounds, second_sum = second.view, second.start, second.bounds, second.sum
     third_view, third_start, third_bounds, third_sum = third.view, third.start, third.bounds, third.sum
 
     def tell(one: float, two: float, three: float) -> None:
-        tell_first(one)
+        counts[count] += 1.0
+        first_view[first_start + bisect_left(first_bounds, one)] += 1.0
+        first_view[first_sum] += one
         second_view[second_start + bisect_left(second_bounds, two)] += 1.0
         second_view[second_sum] += two
         third_view[third_start + bisect_left(third_bounds, three)] += 1.0
