@@ -214,6 +214,31 @@ async def test_a_sender_that_had_to_wait_has_all_of_its_answers(
     assert (answer.body if answer.status == 200 else None, served.door.tally.handed) == expected
 
 
+async def test_a_sender_that_has_to_wait_when_aiohttp_takes_over_is_read_on(
+    serve_fast: Serve, make_entrance: Make
+) -> None:
+    """What came while a request ran begins with one of aiohttp's, and is too much already: the rest of it is read."""
+    release = asyncio.Event()
+
+    async def answer(inbound: Inbound) -> Reply:
+        await release.wait()
+        return Reply(200, inbound.body)
+
+    served = await serve_fast(replace(make_entrance(answer), max_body_bytes=1_000_000))
+    client = await served.connect()
+    body = b"x" * 900_000
+    odd = b"POST /call?odd HTTP/1.1\r\nHost: localhost\r\nContent-Length: 900000\r\n\r\n" + body
+    sending = asyncio.create_task(client.send(REQUEST + odd))
+    (held,) = await _held(served)
+    async with asyncio.timeout(30):
+        while not held._stuffed:
+            await asyncio.sleep(0.01)
+        release.set()
+        assert [(await client.answer()).body for _ in range(2)] == [b"{}", body]
+        await sending
+    assert tally(served) == (1, 1)
+
+
 async def test_a_slow_reader_is_waited_for(serve_fast: Serve, make_entrance: Make) -> None:
     """No further request is begun while answers pile up."""
     begun: list[int] = []
