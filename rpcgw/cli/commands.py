@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from importlib import import_module
-from importlib.metadata import EntryPoint, EntryPoints, entry_points
+from typing import TYPE_CHECKING
 
 import click
 
 from rpcgw import __version__
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint, EntryPoints
 
 COMMANDS = {
     "bench": "rpcgw.cli.bench",
@@ -60,6 +63,8 @@ class LazyGroup(click.Group):
 
 def _brought() -> EntryPoints:
     """What installed packages bring as commands; one of a name that rpcgw has itself is never asked for."""
+    from importlib.metadata import entry_points  # noqa: PLC0415 -- commands of rpcgw itself pay nothing for it
+
     return entry_points(group=COMMAND_GROUP)
 
 

@@ -1,4 +1,6 @@
-"""Nodes against a JSON Schema (jsonschema, Draft 2020-12): each error becomes a problem with its place.
+"""Nodes against a JSON Schema (Draft 2020-12): each error becomes a problem with its place.
+
+Whether all is well jsonschema-rs says at once. What is wrong jsonschema says, which takes its time to load.
 
 What a schema says in its own words stands under `x-expects`. Whatever is wrong is taken out of the document, so that
 the rest can be looked at further and all problems come at once.
@@ -9,15 +11,14 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from importlib.resources import files
-from typing import Any
+from typing import TYPE_CHECKING, Any, Final
 
-import jsonschema
-from jsonschema.protocols import Validator
+import jsonschema_rs
 
 from rpcgw.api.problems import Place, Problem
-from rpcgw.api.records import record
 from rpcgw.config.document import Document, is_secret
 from rpcgw.config.layers import says_nothing
 from rpcgw.config.nodes import Leaf, Node, Path, Table, dotted, find, place_of, plain, pruned, replaced
@@ -25,48 +26,10 @@ from rpcgw.config.parsing import core_value
 from rpcgw.config.unavailable import elsewhere, not_available
 from rpcgw.config.wording import choices, described, meant, quoted, type_names
 
+if TYPE_CHECKING:
+    from rpcgw.config.findings import Finding
 
-def _is_integer(_: object, value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
-def _is_number(_: object, value: object) -> bool:
-    return _is_integer(_, value) or (isinstance(value, float) and math.isfinite(value))
-
-
-def _pattern(_: object, pattern: str, instance: object, __: object) -> Iterator[jsonschema.ValidationError]:
-    # in Python `$` also stands before a last newline; in a JSON Schema it must not
-    if isinstance(instance, str) and not re.search(re.sub(r"\$$", r"\\Z", pattern), instance):
-        yield jsonschema.ValidationError("does not match")
-
-
-_STRICT = jsonschema.validators.create(
-    meta_schema=jsonschema.Draft202012Validator.META_SCHEMA,
-    validators={**jsonschema.Draft202012Validator.VALIDATORS, "pattern": _pattern},
-    type_checker=jsonschema.Draft202012Validator.TYPE_CHECKER.redefine_many(
-        {"integer": _is_integer, "number": _is_number}
-    ),
-)
-
-
-@record(frozen=True, slots=True)
-class _Finding:
-    """What jsonschema found at one value: the keyword, what it asks for, the value, the schema around it."""
-
-    path: Path
-    rule: str
-    limit: Any
-    instance: Any
-    schema: Mapping[str, Any]
-    in_names: bool
-
-
-def _findings(validator: Validator, value: Any) -> Iterator[_Finding]:
-    for error in validator.iter_errors(value):
-        around = error.schema if isinstance(error.schema, Mapping) else {}
-        in_names = "propertyNames" in error.absolute_schema_path
-        path: Path = tuple(error.absolute_path)
-        yield _Finding(path, str(error.validator), error.validator_value, error.instance, around, in_names)
+    Look = Callable[[Any], Iterable[Finding]]
 
 
 def schema(name: str) -> dict[str, Any]:
@@ -82,20 +45,51 @@ def validate(root: Node | None, file: str, schema_name: str) -> tuple[Document, 
     if root is not None and root is not table and not (isinstance(root, Leaf) and root.value is None):
         text = f"The file must hold a mapping, not {described(plain(root))}."
         problems.append(Problem(root.place, "wrong-type", text, "write `option: value` lines"))
-    validator = _STRICT(schema(schema_name))
-    node = _firm(pruned(table, _says_nothing), validator)
-    kept, wrong = _kept(node, validator)
+    wanted, node = schema(schema_name), pruned(table, _says_nothing)
+    if isinstance(node, Table) and _fits(wanted, plain(node)):
+        return Document(file, node), problems
+    from rpcgw.config.findings import findings  # noqa: PLC0415 -- jsonschema is loaded where something is wrong
+
+    look: Look = partial(findings, wanted)
+    node = _firm(node, look)
+    kept, wrong = _kept(node, look)
     # what is left may lack something that was taken out of it and reported: then it goes too, without a word
-    while (less := _kept(kept, validator))[0] != kept:
+    while (less := _kept(kept, look))[0] != kept:
         kept = less[0]
     return Document(file, kept if isinstance(kept, Table) else Table({}, node.place)), [*problems, *wrong]
 
 
-def _kept(node: Node, validator: Validator) -> tuple[Node, list[Problem]]:
+def _fits(wanted: dict[str, Any], value: Any) -> bool:
+    """Whether a value satisfies a schema; no, too, where jsonschema-rs might be less strict than `findings`."""
+    validator = jsonschema_rs.Draft202012Validator(
+        wanted, validate_formats=False, pattern_options=jsonschema_rs.RegexOptions(), offline=True
+    )
+    return not _in_doubt(value) and validator.is_valid(value)
+
+
+def _in_doubt(value: Any) -> bool:
+    """Whether there is a number or a text in it that both read differently."""
+    if isinstance(value, dict):
+        return any(_in_doubt(part) for pair in value.items() for part in pair)
+    if isinstance(value, list):
+        return any(map(_in_doubt, value))
+    if isinstance(value, str):
+        return _SEPARATOR.search(value) is not None
+    if isinstance(value, float):
+        return value.is_integer() or not math.isfinite(value)
+    return isinstance(value, int) and abs(value) > _EXACT
+
+
+_EXACT: Final = 2**53
+_SEPARATOR: Final = re.compile(r"[\x1c-\x1f]")
+"""White space to Python alone."""
+
+
+def _kept(node: Node, look: Look) -> tuple[Node, list[Problem]]:
     """The tree without what the schema refuses, and why."""
     dropped: set[Path] = set()
     problems: list[Problem] = []
-    for found in _findings(validator, plain(node)):
+    for found in look(plain(node)):
         for path, problem in _translated(found, node):
             dropped.add(path)
             if problem is not None:
@@ -107,13 +101,9 @@ def _says_nothing(path: Path, node: Node) -> bool:
     return bool(path) and isinstance(path[-1], str) and says_nothing(path, node)
 
 
-def _firm(node: Node, validator: Validator) -> Node:
+def _firm(node: Node, look: Look) -> Node:
     """Text of untyped variables read as YAML reads a plain scalar, where the schema wants something else than text."""
-    soft = {
-        found.path
-        for found in _findings(validator, plain(node))
-        if found.rule == "type" and isinstance(found.instance, str)
-    }
+    soft = {found.path for found in look(plain(node)) if found.rule == "type" and isinstance(found.instance, str)}
 
     def change(path: Path, leaf: Leaf) -> Node:
         if leaf.from_env and path in soft and isinstance(leaf.value, str):
@@ -123,7 +113,7 @@ def _firm(node: Node, validator: Validator) -> Node:
     return pruned(replaced(node, change), _says_nothing) if soft else node
 
 
-def _translated(found: _Finding, node: Node) -> Iterator[tuple[Path, Problem | None]]:
+def _translated(found: Finding, node: Node) -> Iterator[tuple[Path, Problem | None]]:
     """What to take out for an error, and what to say of it (None: it was said already)."""
     path = found.path
     if found.in_names:
@@ -137,13 +127,13 @@ def _translated(found: _Finding, node: Node) -> Iterator[tuple[Path, Problem | N
         yield path, Problem(place_of(node, path), code, text, hint)
 
 
-def _bad_key(found: _Finding, node: Node) -> tuple[Path, Problem]:
+def _bad_key(found: Finding, node: Node) -> tuple[Path, Problem]:
     here = (*found.path, str(found.instance))
     text = f'"{dotted(here)}" must name {found.schema["x-expects"]}.'
     return here, Problem(place_of(node, here), "bad-value", text)
 
 
-def _unknown(found: _Finding, node: Node) -> Iterator[tuple[Path, Problem]]:
+def _unknown(found: Finding, node: Node) -> Iterator[tuple[Path, Problem]]:
     path, known = found.path, list(found.schema.get("properties", {}))
     for key in [key for key in found.instance if key not in known]:
         here = (*path, key)
@@ -157,7 +147,7 @@ def _unknown(found: _Finding, node: Node) -> Iterator[tuple[Path, Problem]]:
         yield here, Problem(place, "unknown-option", text, elsewhere(dotted(here)) or meant(key, known))
 
 
-def _missing(found: _Finding, node: Node) -> Iterator[tuple[Path, Problem | None]]:
+def _missing(found: Finding, node: Node) -> Iterator[tuple[Path, Problem | None]]:
     path = found.path
     holder = find(node, path)
     broken = holder.broken if isinstance(holder, Table) else frozenset()
@@ -167,7 +157,7 @@ def _missing(found: _Finding, node: Node) -> Iterator[tuple[Path, Problem | None
         yield path, None if name in broken else Problem(place_of(node, path), "missing-option", text)
 
 
-def _worded(found: _Finding, node: Node) -> tuple[str, str, str]:
+def _worded(found: Finding, node: Node) -> tuple[str, str, str]:
     """Code, text and hint of an error that is about one value."""
     path, leaf = found.path, find(node, found.path)
     secret = is_secret(path) or (isinstance(leaf, Leaf) and leaf.from_env)
@@ -191,7 +181,7 @@ def _worded(found: _Finding, node: Node) -> tuple[str, str, str]:
 _RANGES = {"minimum": "at least", "maximum": "at most", "exclusiveMinimum": "more than"}
 
 
-def _type_hint(found: _Finding, wanted: Any) -> str:
+def _type_hint(found: Finding, wanted: Any) -> str:
     value = found.instance
     if wanted == "string" and isinstance(value, int | float):
         return "put it in quotes"

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import jsonschema
 import jsonschema_rs
 from annotated_types import Timezone
 from pydantic import ValidationError
@@ -148,6 +147,8 @@ def _check_cache(cache: Cache, signature: Signature, report: Reporter) -> None:
 
 
 def _check_input_schema(schema: Mapping[str, object], names: list[str], report: Reporter) -> None:
+    import jsonschema  # noqa: PLC0415 -- loaded where an author gives a schema
+
     advice = "a tool's input schema is JSON Schema 2020-12 with an object at its root"
     try:
         jsonschema.Draft202012Validator.check_schema(schema)
