@@ -7,23 +7,16 @@ plugin's `structlog.get_logger()` and `logging.getLogger()` come out in the same
 from __future__ import annotations
 
 import logging
-import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar
 from typing import Any
 
-import structlog
-
+from rpcgw.adapters.telemetry.awaited import when_imported
+from rpcgw.adapters.telemetry.current import context
 from rpcgw.adapters.telemetry.rendering import Fields, Mask, renderer, traceback_of
 from rpcgw.adapters.telemetry.sink import Sink
 from rpcgw.config.settings import Logging
-from rpcgw.kernel.call import Call
-from rpcgw.protocol.trace import trace_id
-
-CURRENT: ContextVar[Call | None] = ContextVar("rpcgw_current_call", default=None)
-"""The call whose code is running: its ids are added to what the code logs."""
 
 LEVELS: dict[str, int] = {
     "debug": logging.DEBUG,
@@ -108,53 +101,32 @@ class Log:
 
     def install(self) -> None:
         """Send what structlog and stdlib logging are given through this log, from now on and for the whole process."""
-        self._configure(cached=True)
+        when_imported("structlog", self._take_structlog)
         root = logging.getLogger()
         root.handlers[:] = [_Handler(self)]
         root.setLevel(self.level)
         logging.captureWarnings(capture=True)
 
+    def _take_structlog(self) -> None:
+        from rpcgw.adapters.telemetry.structured import configure  # noqa: PLC0415 -- where somebody has structlog
+
+        configure(self, cached=True)
+
     @contextmanager
     def beside(self) -> Iterator[None]:
         """Hear what structlog and stdlib logging are given until the block ends, beside whoever hears it already."""
-        configured, before = structlog.is_configured(), structlog.get_config()
+        from rpcgw.adapters.telemetry import structured  # noqa: PLC0415 -- as above
+
         root, handler = logging.getLogger(), _Handler(self)
         level = root.level
-        self._configure(cached=False)
         root.addHandler(handler)
         root.setLevel(min(level, self.level))
         try:
-            yield
+            with structured.beside(self):
+                yield
         finally:
             root.setLevel(level)
             root.removeHandler(handler)
-            if configured:
-                structlog.configure(**before)
-            else:
-                structlog.reset_defaults()
-
-    def _configure(self, *, cached: bool) -> None:
-        structlog.configure(
-            processors=[self._finish],
-            wrapper_class=structlog.make_filtering_bound_logger(self.level),
-            logger_factory=lambda *_: _Nowhere(),
-            cache_logger_on_first_use=cached,
-        )
-
-    def _finish(self, _: object, level: str, fields: Any) -> Any:
-        """The last of structlog's processors: the line is written here, and nothing is left for its logger to do."""
-        found = _exception(fields.pop("exc_info", None))
-        if found is not None:
-            fields["exception"] = found
-        # What is called here is a method's name, and `exception` is one that logs an error.
-        name = "error" if level == "exception" else level
-        head = {"timestamp": self.now(), "level": name, "event": fields.get("event")}
-        self.line({**head, **_context(), **fields, **head})
-        raise structlog.DropEvent
-
-
-class _Nowhere:
-    """The logger beneath structlog, never reached."""
 
 
 class _Handler(logging.Handler):
@@ -170,28 +142,8 @@ class _Handler(logging.Handler):
             message = str(record.msg)
         extra = {key: value for key, value in record.__dict__.items() if key not in _RECORD_ATTRIBUTES}
         head = {"timestamp": self._log.now(), "level": record.levelname.lower(), "event": message}
-        fields = {**head, "logger": record.name, **_context(), **extra, **head}
+        fields = {**head, "logger": record.name, **context(), **extra, **head}
         error = record.exc_info[1] if record.exc_info else None
         if error is not None:
             fields["exception"] = error
         self._log.line(fields)
-
-
-def _context() -> Mapping[str, Any]:
-    call = CURRENT.get()
-    if call is None:
-        return structlog.contextvars.get_contextvars()
-    ids = {"id": call.id, "ray_id": call.ray_id, "group": call.group, "method": call.method}
-    if call.trace:
-        ids["trace_id"] = trace_id(call.trace)
-    return {**structlog.contextvars.get_contextvars(), **ids}
-
-
-def _exception(given: object) -> BaseException | None:
-    """What structlog's `exc_info` means: an exception, a triple, or True for the one being handled."""
-    if isinstance(given, BaseException):
-        return given
-    if isinstance(given, tuple):
-        found = given[1]
-        return found if isinstance(found, BaseException) else None
-    return sys.exception() if given else None

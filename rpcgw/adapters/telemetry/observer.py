@@ -15,8 +15,9 @@ import msgspec
 
 from rpcgw.adapters.telemetry import families
 from rpcgw.adapters.telemetry.audit import Audit
+from rpcgw.adapters.telemetry.current import CURRENT
 from rpcgw.adapters.telemetry.families import Family
-from rpcgw.adapters.telemetry.log import CURRENT, LEVELS, Log
+from rpcgw.adapters.telemetry.log import LEVELS, Log
 from rpcgw.adapters.telemetry.rendering import ended, json_line
 from rpcgw.adapters.telemetry.slots import Histogram, Number, Slots, once
 from rpcgw.api.errors import (

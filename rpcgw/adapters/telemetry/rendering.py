@@ -13,9 +13,6 @@ from functools import lru_cache
 from typing import Any, Literal
 
 import msgspec
-from structlog.dev import ConsoleRenderer
-from structlog.dev import plain_traceback as plain
-from structlog.processors import LogfmtRenderer
 
 Fields = dict[str, Any]
 Render = Callable[[Fields], bytes]
@@ -36,7 +33,7 @@ def renderer(form: Format, *, colours: bool = False) -> Render:
         case "json":
             return json_line
         case "logfmt":
-            return _logfmt
+            return _logfmt()
         case "console":
             return _console(colours)
 
@@ -55,14 +52,22 @@ def ended(line: bytes) -> bytes:
     return _RAW_CONTROL.sub(_escaped_bytes, line) + b"\n"
 
 
-def _logfmt(fields: Fields) -> bytes:
-    tame = {_NO_KEY.sub("_", str(key)): _tamed(value) for key, value in fields.items()}
-    line: str = _as_logfmt(None, "", tame)
-    return _bytes(line)
+def _logfmt() -> Render:
+    from structlog.processors import LogfmtRenderer  # noqa: PLC0415 -- structlog is loaded where lines look so
+
+    render = LogfmtRenderer(key_order=["timestamp", "level", "event"], drop_missing=True, bool_as_flag=False)
+
+    def line(fields: Fields) -> bytes:
+        tame = {_NO_KEY.sub("_", str(key)): _tamed(value) for key, value in fields.items()}
+        return _bytes(render(None, "", tame))
+
+    return line
 
 
 def _console(colours: bool) -> Render:  # noqa: FBT001 -- the renderer's own word
-    render = ConsoleRenderer(colors=colours, exception_formatter=plain, sort_keys=False)
+    from structlog.dev import ConsoleRenderer, plain_traceback  # noqa: PLC0415 -- as above
+
+    render = ConsoleRenderer(colors=colours, exception_formatter=plain_traceback, sort_keys=False)
 
     def line(fields: Fields) -> bytes:
         tame: Fields = {
@@ -72,9 +77,6 @@ def _console(colours: bool) -> Render:  # noqa: FBT001 -- the renderer's own wor
         return _bytes(render(None, "", tame))
 
     return line
-
-
-_as_logfmt = LogfmtRenderer(key_order=["timestamp", "level", "event"], drop_missing=True, bool_as_flag=False)
 
 
 def _bytes(line: str) -> bytes:

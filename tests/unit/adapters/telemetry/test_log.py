@@ -88,7 +88,8 @@ import asyncio, json, logging, sys, warnings
 import structlog
 early = logging.getLogger("early"); early.addHandler(logging.NullHandler())
 plugin = structlog.get_logger("plugin")
-from rpcgw.adapters.telemetry.log import CURRENT, Log
+from rpcgw.adapters.telemetry.current import CURRENT
+from rpcgw.adapters.telemetry.log import Log
 from rpcgw.adapters.telemetry.sink import Sink
 from rpcgw.config.settings import Logging
 from rpcgw.kernel.call import Call
@@ -99,9 +100,21 @@ call = Call("Catalog.search", "mcp", 1, None, "id1", "mcp", ray_id="ray1")
 """
 
 
-def run(body: str, form: str = "json") -> list[str]:
+LATE = """
+from rpcgw.adapters.telemetry.log import Log
+from rpcgw.adapters.telemetry.sink import Sink
+from rpcgw.config.settings import Logging
+Log(Logging(level="error"), Sink()).install()
+Log(Logging(), Sink()).install()
+import sys
+assert "structlog" not in sys.modules
+{body}
+"""
+
+
+def run(body: str, form: str = "json", script: str = INSTALLED) -> list[str]:
     """The lines of a process of its own: installing changes what is global."""
-    script = INSTALLED.replace("{body}", textwrap.dedent(body))
+    script = script.replace("{body}", textwrap.dedent(body))
     done = subprocess.run([sys.executable, "-c", script, form], capture_output=True, check=True, text=True)
     assert done.stdout == ""
     return done.stderr.splitlines()
@@ -169,6 +182,20 @@ def test_structlog_comes_out_in_the_same_form() -> None:
         "shelf": 4,
         "password": "***",
     }
+
+
+@pytest.mark.parametrize(
+    "importing",
+    [
+        pytest.param("import structlog", id="as a whole"),
+        pytest.param("import structlog.stdlib", id="by a part of it"),
+        pytest.param("from structlog import get_logger; import structlog", id="for one name"),
+    ],
+)
+def test_structlog_may_be_imported_later(importing: str) -> None:
+    """Nothing loads it before a plugin does, and it comes out in the form that was installed last."""
+    [line] = map(json.loads, run(f"{importing}\nstructlog.get_logger().info('late', n=1)", script=LATE))
+    assert (line["level"], line["event"], line["n"]) == ("info", "late", 1)
 
 
 def test_what_a_procedure_logs_names_its_call() -> None:

@@ -11,7 +11,8 @@ import pytest
 from prometheus_client import CollectorRegistry
 
 from rpcgw.adapters.telemetry.collector import registry
-from rpcgw.adapters.telemetry.log import CURRENT, Log
+from rpcgw.adapters.telemetry.current import CURRENT
+from rpcgw.adapters.telemetry.log import Log
 from rpcgw.adapters.telemetry.observer import Telemetry
 from rpcgw.adapters.telemetry.sink import Sink
 from rpcgw.adapters.telemetry.slotfile import SlotFile
