@@ -53,7 +53,7 @@ class QuickCalls:
         endpoint, services, head = self._endpoint, self._services, inbound.head
         facts = self._known(head)
         asked = None if facts is None else usual.read(inbound.body, facts.said)
-        tool = None if asked is None else endpoint.toolbox.usual.get(asked.name)
+        tool = None if asked is None else endpoint.toolbox.usual.get(asked.params.name)
         if facts is None or asked is None or tool is None:
             return None
         session = None
@@ -61,7 +61,7 @@ class QuickCalls:
             session = services.sessions.recall(endpoint, principal, facts.said.session)
             if session is None:
                 return None
-        verdict = tool.method.gate(asked.arguments, facts.texts)
+        verdict = tool.method.gate(asked.params.arguments, facts.texts)
         if isinstance(verdict, Shape):
             return self._refused(asked, tool, verdict, facts, self._not_run(tool, facts, principal, head.peer))
         own_id = services.ids.token()
@@ -69,7 +69,7 @@ class QuickCalls:
             method=tool.method.name,
             group=endpoint.group,
             version=endpoint.version,
-            params=asked.arguments,
+            params=asked.params.arguments,
             id=own_id,
             surface="mcp",
             principal=principal,

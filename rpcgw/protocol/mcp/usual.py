@@ -55,34 +55,29 @@ class _Meta(
 _NOTHING: Final = _Meta()
 
 
-class _Params(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename={"meta": "_meta"}):
+class Params(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename={"meta": "_meta"}):
+    """What is asked of the tool `name`."""
+
     name: str
     arguments: dict[str, Any] = {}
     meta: _Meta = _NOTHING
 
 
-class _Message(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Usual(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A call of the usual shape."""
+
     jsonrpc: Literal["2.0"]
     id: int | str
     method: Literal["tools/call"]
-    params: _Params
-
-
-class Usual(msgspec.Struct, frozen=True):
-    """A call of the usual shape: the id of its request, its tool and its arguments."""
-
-    id: int | str
-    name: str
-    arguments: dict[str, Any]
-    meta: _Meta
-    revision: str
+    params: Params
 
     def request(self) -> Modern | Legacy:
         """The same as `classify` has it."""
-        params: dict[str, Any] = {"name": self.name, "arguments": self.arguments}
-        meta = msgspec.to_builtins(self.meta) if self.meta is not _NOTHING else _NO_META
-        if self.revision:
-            return Modern(self.id, _METHOD, {**params, "_meta": meta}, meta, self.revision)
+        asked = self.params
+        params: dict[str, Any] = {"name": asked.name, "arguments": asked.arguments}
+        meta = msgspec.to_builtins(asked.meta) if asked.meta is not _NOTHING else _NO_META
+        if asked.meta.revision is not None:
+            return Modern(self.id, _METHOD, {**params, "_meta": meta}, meta, asked.meta.revision)
         return Legacy(self.id, _METHOD, {**params, "_meta": meta} if meta else params)
 
 
@@ -114,7 +109,7 @@ def read(body: bytes, head: Said) -> Usual | None:
         agrees = meta.revision is None and meta.capabilities is None
     if not agrees or (len(body) > _SHALLOW and body.count(b"[") + body.count(b"{") > MAX_DEPTH):
         return None
-    return Usual(message.id, params.name, params.arguments, meta, head.revision)
+    return message
 
 
-_decode: Final = msgspec.json.Decoder(_Message).decode
+_decode: Final = msgspec.json.Decoder(Usual).decode
