@@ -9,6 +9,7 @@ import msgspec
 
 from rpcgw.api.context import ANONYMOUS, CallContext, Client, Principal, Surface
 from rpcgw.api.errors import RpcError
+from rpcgw.kernel.codec import encode
 from rpcgw.kernel.gate import Verdict
 
 
@@ -62,16 +63,25 @@ class Done(msgspec.Struct, frozen=True):
 
 
 class Failed(msgspec.Struct, frozen=True):
-    """The call failed: the error as the client may see it, rendered for the environment."""
+    """The call failed: the error as the client may see it, rendered for the environment.
+
+    `ready` is the error object's JSON where it was made already, for several calls that fail alike.
+    """
 
     code: int
     message: str
     data: dict[str, Any]
     error: RpcError
+    ready: bytes | None = None
 
     def body(self) -> dict[str, Any]:
         """The JSON-RPC error object."""
         return {"code": self.code, "message": self.message, "data": self.data}
+
+    @property
+    def encoded(self) -> bytes:
+        """The same as JSON, ready to be spliced."""
+        return encode(self.body()) if self.ready is None else self.ready
 
 
 Outcome = Done | Failed

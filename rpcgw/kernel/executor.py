@@ -236,7 +236,7 @@ class Executor:
             error = plan.method.refusal(objection, texts)
             failed = self._failed(call, error, error)
             if memo is not None:
-                memo[key] = failed
+                memo[key] = msgspec.structs.replace(failed, ready=failed.encoded)
         self._observer.call_finished(call, failed, self._monotonic() - started)
         return failed
 

@@ -7,7 +7,7 @@ shape schema, made from the same source by leaving out assertions: a wrong shape
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable
+from collections.abc import Callable, Collection, Hashable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final
@@ -15,7 +15,7 @@ from typing import Any, Final
 import jsonschema_rs
 
 from rpcgw.kernel.codec import decode
-from rpcgw.kernel.messages import MESSAGES, Errors, Texts, merge, one_mistake, refused_by_schema
+from rpcgw.kernel.messages import MESSAGES, Errors, Texts, merge, named, refused_by_schema
 from rpcgw.kernel.rewrite import shape
 
 
@@ -114,8 +114,8 @@ class Gate:
             return Shape({"": [texts["no_json"]]})
         # Formats and the like, which a schema only names, may be wrong elsewhere: all is said at once.
         said = self._explain(arguments, None, texts) if right_shape else {}
-        if not said and len(faults) == 1 and (mistake := one_mistake(faults[0])) is not None:
-            return self._kept(Assertion if right_shape else Shape, mistake, faults[0], texts)
+        if not said and (mistakes := named(faults)):
+            return self._kept(Assertion if right_shape else Shape, mistakes, faults, texts)
         refused, unclear = refused_by_schema(faults, texts)
         if right_shape:
             return Assertion(merge(said, refused, only_refused=False))
@@ -125,16 +125,16 @@ class Gate:
     def _kept(
         self,
         kind: type[Shape | Assertion],
-        mistake: Hashable,
-        fault: jsonschema_rs.ValidationError,
+        mistakes: Hashable,
+        faults: Sequence[jsonschema_rs.ValidationError],
         texts: Texts,
     ) -> Shape | Assertion:
-        """The refusal of a mistake whose words are always the same, as it was made when it first came."""
-        key = (self, kind, mistake, id(texts))
+        """The refusal of mistakes whose words are always the same, as it was made when they first came."""
+        key = (self, kind, mistakes, id(texts))
         kept = _KEPT.get(key)
         if kept is None:
             if len(_KEPT) >= MOST_KEPT:
                 _KEPT.clear()
-            refused, _ = refused_by_schema([fault], texts)
+            refused, _ = refused_by_schema(faults, texts)
             kept = _KEPT[key] = (kind(refused, {}), texts)
         return kept[0]

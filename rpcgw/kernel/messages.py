@@ -228,11 +228,21 @@ def refused_by_schema(
     return errors, unclear
 
 
-def one_mistake(fault: jsonschema_rs.ValidationError) -> Hashable | None:
-    """What names a fault of a whole argument that is always worded alike; None for any other.
+def named(faults: Iterable[jsonschema_rs.ValidationError]) -> tuple[Hashable, ...]:
+    """Names of faults of whole arguments that are always worded alike; none where one of them is no such fault.
 
-    There are as many as the schema has such rules, whatever comes in.
+    A name is a rule of the schema, whatever comes in: a client cannot make one up.
     """
+    names: list[Hashable] = []
+    for fault in faults:
+        name = _name(fault)
+        if name is None:
+            return ()
+        names.append(name)
+    return tuple(names)
+
+
+def _name(fault: jsonschema_rs.ValidationError) -> Hashable | None:
     steps = fault.schema_path
     if steps == ["required"]:
         return str(fault.kind.value)

@@ -32,12 +32,12 @@ def answer_of(identifier: Id, outcome: Outcome) -> bytes:
     """The answer to one call."""
     if isinstance(outcome, Done):
         return b'{"id":%b,"result":%b%b' % (_id(identifier), outcome.encoded, _END)
-    return _error(identifier, outcome.body())
+    return _error(identifier, outcome.encoded)
 
 
 def fault_answer(fault: Fault, names: Names = PYTHON, texts: Texts = ENGLISH) -> bytes:
     """The answer to what could not be run; `names` are those of error classes, `texts` the client's language."""
-    return _error(fault.id, _body(fault.error, names, texts))
+    return _error(fault.id, encode(_body(fault.error, names, texts)))
 
 
 def answer_to(identifier: Id, outcome: Outcome, challenge: HeaderFields = ()) -> Reply:
@@ -77,7 +77,7 @@ def rejected(verdict: Rejected, names: Names = PYTHON) -> Reply:
     body = _body(error_of(verdict.code, verdict.message), names)
     if verdict.data is not None:
         body["data"] = verdict.data
-    return Reply(verdict.status, _error(None, body), JSON + verdict.headers)
+    return Reply(verdict.status, _error(None, encode(body)), JSON + verdict.headers)
 
 
 def _body(error: RpcError, names: Names = PYTHON, texts: Texts = ENGLISH) -> dict[str, Any]:
@@ -85,8 +85,8 @@ def _body(error: RpcError, names: Names = PYTHON, texts: Texts = ENGLISH) -> dic
     return render(error, exposed=False, names=names, texts=texts).body()
 
 
-def _error(identifier: Id | None, body: dict[str, Any]) -> bytes:
-    return b'{"id":%b,"error":%b%b' % (_id(identifier), encode(body), _END)
+def _error(identifier: Id | None, error: bytes) -> bytes:
+    return b'{"id":%b,"error":%b%b' % (_id(identifier), error, _END)
 
 
 def _id(identifier: Id | None) -> bytes:

@@ -54,11 +54,11 @@ def shown(request_id: RequestId, outcome: Done, endpoint: Endpoint, revision: Re
     )
 
 
-def failed(request_id: RequestId, error: dict[str, Any], endpoint: Endpoint, era: Era) -> bytes:
+def failed(request_id: RequestId, error: bytes, endpoint: Endpoint, era: Era) -> bytes:
     """The answer to a `tools/call` that failed (T-16): the kernel's error object as text, no structured content."""
     return (b'{"jsonrpc":"2.0","id":%b,"result":{"content":[{"type":"text","text":%b}],"isError":true%b}}') % (
         identifier(request_id),
-        _text(encode(error).decode()),
+        _text(error.decode()),
         endpoint.complete if era == "stateless" else b"",
     )
 
@@ -67,7 +67,7 @@ def misfitting(fault: Fault, request_id: RequestId, tool: Tool, endpoint: Endpoi
     """The answer to arguments of the wrong shape: an error of the protocol, or of the tool, as its settings say."""
     if tool.validation_errors == "protocol":
         return refuse(fault, request_id, era)
-    return failed(request_id, msgspec.to_builtins(fault), endpoint, era)
+    return failed(request_id, encode(msgspec.to_builtins(fault)), endpoint, era)
 
 
 def outcome_of(
@@ -87,7 +87,7 @@ def outcome_of(
     if isinstance(outcome.error, NotNow):
         extra = outcome.error.extra
         return Fault(outcome.code, outcome.message, extra, retry_after=outcome.error.retry_after)
-    return failed(request_id, outcome.body(), endpoint, revision.era)
+    return failed(request_id, outcome.encoded, endpoint, revision.era)
 
 
 def listed(request_id: RequestId, members: bytes, endpoint: Endpoint, era: Era) -> bytes:

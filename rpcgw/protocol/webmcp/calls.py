@@ -9,7 +9,7 @@ import msgspec
 
 from rpcgw.exchange import HeaderFields, Rejected, Reply
 from rpcgw.kernel.call import Done, Failed
-from rpcgw.kernel.codec import NotJson, decode, encode
+from rpcgw.kernel.codec import NotJson, decode
 from rpcgw.protocol.webmcp import tokens
 
 LARGEST: Final = 65_536
@@ -69,7 +69,7 @@ def done(outcome: Done, *, content: bool) -> bytes:
 
 def failed(outcome: Failed) -> bytes:
     """The result of a call that failed: what was wrong, for the agent to mend."""
-    return b'{"content":[{"type":"text","text":%b}],"isError":true}' % _text(encode(outcome.body()).decode())
+    return b'{"content":[{"type":"text","text":%b}],"isError":true}' % _text(outcome.encoded.decode())
 
 
 def refused(verdict: Rejected, code: str = "") -> Reply:
