@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import pytest
@@ -44,11 +45,12 @@ CONFIG: dict[str, Any] = {
 }
 PING = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "ping"}).encode()
 CALLS = 1000 if FULL else 300
-ROUNDS = 6
-"""A machine has other things to do at times: what counts is the best of so many comparisons."""
+ROUNDS = 5 if FULL else 10
+"""How often a flood is compared with quiet. At full length all of it counts; else a machine that has other things to do
+at times is given so many chances."""
 TIMES = 3.0
-UNSEEN = 0.05
-"""Seconds below which nobody minds: a quiet p99 of a millisecond would make scheduling alone a failure."""
+UNSEEN = 0.0 if FULL else 0.002
+"""Seconds below which nobody minds, beside tests that run on the same processors."""
 
 FLOODS = [
     pytest.param("slowloris", (500, 100), id="slowloris"),
@@ -79,6 +81,24 @@ def p99(running: Daemon) -> float:
     return sorted(taken)[int(len(taken) * 0.99)]
 
 
+def compared(running: Daemon, kind: str, count: int) -> tuple[float, float]:
+    """A healthy client's p99 while it is quiet, and while there is a flood, of rounds that take turns."""
+    quiets, louds = [p99(running)], list[float]()
+    for number in range(ROUNDS):
+        with flood(kind, running.port, count):
+            louds.append(p99(running))
+        if not FULL and bearable(median(quiets), min(louds)):
+            break
+        if number < ROUNDS - 1:
+            quiets.append(p99(running))
+    return median(quiets), median(louds) if FULL else min(louds)
+
+
+def bearable(quiet: float, loud: float) -> bool:
+    """Whether a p99 stays within what is promised."""
+    return loud <= max(TIMES * quiet, UNSEEN)
+
+
 def memory(running: Daemon) -> int:
     """What the daemon's processes hold of their own, in KiB."""
     return sum(own(pid) for pid in descendants(running.pid))
@@ -96,20 +116,13 @@ def test_a_flood_holds_up_nobody(
 ) -> None:
     """A healthy client's p99 stays within three times its quiet value."""
     count = most(sizes[0] if FULL else sizes[1])
-    compared: list[tuple[float, float]] = []
-    for _ in range(ROUNDS):
-        quiet = p99(running)
-        with flood(kind, running.port, count):
-            compared.append((quiet, p99(running)))
-        if compared[-1][1] <= max(TIMES * quiet, UNSEEN):
-            break
-    quiet, loud = min(compared, key=lambda pair: pair[1] / pair[0])
+    quiet, loud = compared(running, kind, count)
     name = request.node.callspec.id
     figure(f"{count:,} x {name}", "p99 of a healthy client, quiet", quiet * 1000, "ms")
     figure(
         f"{count:,} x {name}", "p99 of a healthy client, flooded", loud * 1000, "ms", promised="at most 3 times as long"
     )
-    assert loud <= max(TIMES * quiet, UNSEEN), compared
+    assert bearable(quiet, loud), (quiet, loud)
 
 
 @pytest.mark.slow

@@ -7,7 +7,7 @@ import heapq
 import socket
 from collections.abc import Callable, Iterator
 from operator import attrgetter
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, cast
 
 from aiohttp import hdrs, web
 from aiohttp.http_exceptions import ContentEncodingError, HttpProcessingError, LineTooLong
@@ -15,6 +15,7 @@ from aiohttp.http_exceptions import ContentEncodingError, HttpProcessingError, L
 from rpcgw.adapters.http.answers import failure, respond
 from rpcgw.adapters.http.bodies import ACCEPTED
 from rpcgw.adapters.http.bounds import LONGEST_FIELD, LONGEST_TARGET, MOST_FIELDS, Bounds
+from rpcgw.adapters.http.turns import LARGE, Gate, Turns
 from rpcgw.exchange import Reply
 
 LINGERING = 5.0
@@ -190,9 +191,12 @@ class Connection(web.RequestHandler):
         "_awaited",
         "_connections",
         "_departure",
+        "_gate",
         "_head",
+        "_kept",
         "_now",
         "_report",
+        "_turns",
         "body",
         "peer",
         "rested",
@@ -208,6 +212,7 @@ class Connection(web.RequestHandler):
         *,
         loop: asyncio.AbstractEventLoop,
         bounds: Bounds,
+        turns: Turns,
     ) -> None:
         super().__init__(
             server,
@@ -227,6 +232,9 @@ class Connection(web.RequestHandler):
         self._connections = connections
         self._report = report
         self._departure = Departure()
+        self._turns = turns
+        self._gate: Gate | None = None
+        self._kept = b""
         self.task: asyncio.Task[Any] | None = None
         self.peer = ""
         self.unix = False
@@ -235,13 +243,27 @@ class Connection(web.RequestHandler):
         """Remember who it is."""
         self.peer, self.unix = peer_of(transport)
         self._connections.made(self)
-        super().connection_made(transport)
+        self._gate = Gate(cast("asyncio.Transport", transport))
+        super().connection_made(cast("asyncio.Transport", self._gate))
 
     def data_received(self, data: bytes) -> None:
-        """Note when a head begins to come."""
+        """Note when a head begins to come; a large piece waits for its turn, and until then no more is read."""
         if self.task is None and self._awaited is None:
             self._awaited = self._now()
-        super().data_received(data)
+        if not data or (not self._kept and (len(data) < LARGE or self._turns.take())):
+            super().data_received(data)
+            return
+        self._kept += data
+        if len(self._kept) == len(data) and self._gate is not None:
+            self._gate.hold()
+            self._turns.wait(self._take_turn)
+
+    def _take_turn(self) -> None:
+        """Go on with what was kept."""
+        kept, self._kept = self._kept, b""
+        if self.transport is not None and self._gate is not None:
+            self._gate.release()
+            super().data_received(kept)
 
     def begin(self) -> None:
         """A request's head is here, and the current task serves it."""

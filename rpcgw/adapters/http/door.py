@@ -25,6 +25,7 @@ from rpcgw.adapters.http.health import Parts, Scrape, add_health
 from rpcgw.adapters.http.selftest import hand_over_trouble
 from rpcgw.adapters.http.serving import Afterwards, Serving
 from rpcgw.adapters.http.state import State
+from rpcgw.adapters.http.turns import Turns
 from rpcgw.exchange import Answered, Entrance, Reply, Traffic, untold
 
 PLACEHOLDERS = {"{ver}": "{ver:v[0-9]+}", "{aiName}": "{aiName:[^/]+}"}
@@ -104,16 +105,9 @@ class Door:
 
     def _connection(self, connections: Connections) -> Callable[[], Connection]:
         """What makes aiohttp's connections."""
-        server = self._runner.server
+        server, loop = self._runner.server, asyncio.get_running_loop()
         assert server is not None, "setup() has made it"
-        return partial(
-            Connection,
-            server,
-            connections,
-            self._report,
-            loop=asyncio.get_running_loop(),
-            bounds=self._bounds,
-        )
+        return partial(Connection, server, connections, self._report, loop=loop, bounds=self._bounds, turns=Turns(loop))
 
     def _front(self, connections: Connections) -> Callable[[], Front]:
         """What makes connections that the fast front has first."""
