@@ -442,7 +442,9 @@ class Settings:
 
         Of deadlines the shortest holds, whoever says it.
         """
-        common, own = self.calls_of(group), self.methods.get(method, {})
+        common, own = self.calls_of(group), self.methods.get(method)
+        if not own:
+            return common
         deadline = shortest(common.deadline, own.get("deadline"))
         limits = own.get("limits", Allowed()).over(common.limits)
         return replace(common, **{**own, "deadline": deadline, "limits": limits})

@@ -64,15 +64,34 @@ def _fits(wanted: dict[str, Any], value: Any) -> bool:
     validator = jsonschema_rs.Draft202012Validator(
         wanted, validate_formats=False, pattern_options=jsonschema_rs.RegexOptions(), offline=True
     )
-    return not _in_doubt(value) and validator.is_valid(value)
+    try:
+        return validator.is_valid(_plainer(value))
+    except _InDoubtError:
+        return False
 
 
-def _in_doubt(value: Any) -> bool:
-    """Whether there is a number or a text in it that both read differently."""
+class _InDoubtError(Exception):
+    """Both might read it differently."""
+
+
+def _plainer(value: Any) -> Any:
+    """A value of which jsonschema-rs has no other idea. To it 75.0 is an integer; the number right below is none.
+
+    Raises:
+        _InDoubtError: There is a number or a text in it that both might read differently.
+    """
     if isinstance(value, dict):
-        return any(_in_doubt(part) for pair in value.items() for part in pair)
+        return {_plainer(name): _plainer(part) for name, part in value.items()}
     if isinstance(value, list):
-        return any(map(_in_doubt, value))
+        return [_plainer(part) for part in value]
+    if isinstance(value, float) and value.is_integer() and 0 < value < _EXACT:
+        return math.nextafter(value, 0)
+    if _is_doubtful(value):
+        raise _InDoubtError
+    return value
+
+
+def _is_doubtful(value: Any) -> bool:
     if isinstance(value, str):
         return _SEPARATOR.search(value) is not None
     if isinstance(value, float):

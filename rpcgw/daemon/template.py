@@ -87,8 +87,9 @@ def check(options: Options) -> tuple[Compiled | None, Sequence[Problem]]:
     place = Place(options.config)
     try:
         wiring = cast(Wiring, importlib.import_module(options.wiring))
+        importlib.import_module("rpcgw.daemon.worker")  # shared by all workers, like what is compiled
+        gc.freeze()  # modules stay: whoever looks for garbage later has no need to look at them
         found = wiring.compile_generation(options)
-        importlib.import_module("rpcgw.daemon.worker")  # shared by all workers, like what was compiled
     except Exception as error:  # noqa: BLE001 -- a fault of ours must refuse the reload, not end the daemon
         Lines()("compile.failed", exception=error)
         return None, [

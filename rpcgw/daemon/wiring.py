@@ -61,7 +61,7 @@ def compile_generation(options: Options) -> Compiled | Sequence[Problem]:
     tls, wrong = load_tls(gateway.settings)
     preload(gateway)
     problems = [*lost, *laid_open(gateway.settings, options.bound), *wrong]
-    return [*gateway.warnings, *problems] if problems else Generation(gateway, tls)
+    return [*gateway.warnings, *problems] if problems else Generation(gateway, needs_of(gateway), tls)
 
 
 def _lost_plugins(gateway: Gateway, options: Options) -> list[Problem]:
@@ -78,37 +78,38 @@ def _lost_plugins(gateway: Gateway, options: Options) -> list[Problem]:
     ]
 
 
+def needs_of(gateway: Gateway) -> Needs:
+    """What the supervisor must know."""
+    settings = gateway.settings
+    server, timeouts = settings.server, settings.server.timeouts
+    scraped = (settings.metrics.bind or "") if settings.metrics.enabled else ""
+    return Needs(
+        bind=server.bind,
+        workers=server.workers,
+        keep_alive=timeouts.keep_alive,
+        reload=timeouts.reload,
+        grace=timeouts.grace,
+        pre_stop=timeouts.pre_stop,
+        fast_front=settings.http.fast_front,
+        log_format=settings.logging.format,
+        state_dir=settings.state_dir,
+        metrics_dir=metrics_directory(gateway),
+        metrics_bind=scraped,
+        watched=watched_in_development(gateway),
+        sources=watched_in_production(gateway),
+        plugins=tuple(plugin.name for plugin in gateway.running),
+        tools=toolsets(gateway.mcp, gateway.wording),
+        fixed={"server.bind": ", ".join(server.bind), "metrics.bind": scraped},
+    )
+
+
 @record(frozen=True, slots=True)
 class Generation:
     """A compiled gateway, as the daemon's processes see it."""
 
     gateway: Gateway
+    needs: Needs
     tls: ssl.SSLContext | None = None
-
-    @property
-    def needs(self) -> Needs:
-        """What the supervisor must know."""
-        settings = self.gateway.settings
-        server, timeouts = settings.server, settings.server.timeouts
-        scraped = (settings.metrics.bind or "") if settings.metrics.enabled else ""
-        return Needs(
-            bind=server.bind,
-            workers=server.workers,
-            keep_alive=timeouts.keep_alive,
-            reload=timeouts.reload,
-            grace=timeouts.grace,
-            pre_stop=timeouts.pre_stop,
-            fast_front=settings.http.fast_front,
-            log_format=settings.logging.format,
-            state_dir=settings.state_dir,
-            metrics_dir=metrics_directory(self.gateway),
-            metrics_bind=scraped,
-            watched=watched_in_development(self.gateway),
-            sources=watched_in_production(self.gateway),
-            plugins=tuple(plugin.name for plugin in self.gateway.running),
-            tools=toolsets(self.gateway.mcp, self.gateway.wording),
-            fixed={"server.bind": ", ".join(server.bind), "metrics.bind": scraped},
-        )
 
     @property
     def warnings(self) -> Sequence[Problem]:
@@ -146,7 +147,7 @@ class Generation:
                 open_news(runtime) as news,
             ):
                 readiness = Readiness(gateway, slot.generation, runtime.pools, runtime.clock)
-                subscriptions = Subscriptions(toolsets(gateway.mcp, gateway.wording))
+                subscriptions = Subscriptions(self.needs.tools)
                 for group in {route.endpoint.group for route in gateway.mcp}:
                     runtime.switches.follow(group, partial(_told, subscriptions, group))
                 equipment = Equipment(deferral, usage, authorities, subscriptions, news)

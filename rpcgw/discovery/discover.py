@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import re
 import sys
-import tomllib
 from collections.abc import Iterable, Iterator
 from importlib.metadata import Distribution, distributions
 from pathlib import Path
@@ -77,6 +76,8 @@ class _Unusable(Exception):
 
 def _project(manifest: Path) -> object:
     """What stands under `project` in a manifest. Raises `_Unusable`."""
+    import tomllib  # noqa: PLC0415 -- loaded where there is a manifest
+
     try:
         return tomllib.loads(manifest.read_text("utf-8")).get("project", {})
     except OSError as error:

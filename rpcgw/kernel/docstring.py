@@ -6,8 +6,10 @@ import inspect
 import re
 from collections.abc import Mapping
 from dataclasses import field
+from typing import Final
 
 import docstring_parser
+from docstring_parser.google import GoogleParser
 
 from rpcgw.api.records import record
 
@@ -44,7 +46,7 @@ def read_docstring(text: str | None) -> Docstring:
     if "\n" not in clean and not clean.startswith(":"):
         return Docstring(description=clean, deprecated=directives > 0)
     try:
-        parsed = docstring_parser.parse(clean, _style(clean))
+        parsed = _parsed(clean)
     except docstring_parser.ParseError:
         return Docstring(description=clean, deprecated=directives > 0)
     return Docstring(
@@ -56,13 +58,17 @@ def read_docstring(text: str | None) -> Docstring:
     )
 
 
-def _style(text: str) -> docstring_parser.DocstringStyle:
-    """The style that a docstring's sections are in: to try all of them takes four times as long."""
+def _parsed(text: str) -> docstring_parser.Docstring:
+    """A docstring in the style that its sections are in: to try all of them takes four times as long."""
     if _REST_FIELD.search(text):
-        return docstring_parser.DocstringStyle.REST
-    return (
-        docstring_parser.DocstringStyle.NUMPYDOC if _UNDERLINE.search(text) else docstring_parser.DocstringStyle.GOOGLE
-    )
+        return docstring_parser.parse(text, docstring_parser.DocstringStyle.REST)
+    if _UNDERLINE.search(text):
+        return docstring_parser.parse(text, docstring_parser.DocstringStyle.NUMPYDOC)
+    return _GOOGLE.parse(text)
+
+
+_GOOGLE: Final = GoogleParser()
+"""Made once: it compiles the titles of its sections."""
 
 
 def _description(parsed: docstring_parser.Docstring) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from rpcgw.api.errors import ApplicationError, InternalError, RpcError
 from rpcgw.api.marks import Cache, Inline, Invalidates, Lock, Tool
@@ -297,9 +297,12 @@ def _mark(marks: Mapping[type, object], kind: type[_Spec]) -> _Spec | None:
     return found if isinstance(found, kind) else None
 
 
+_REF: Final = b'"$ref"'
+
+
 def _referred(methods: Mapping[str, Method]) -> set[str]:
-    texts = [text for method in methods.values() for text in (*(p.schema for p in method.params), method.result.schema)]
-    return {name for text in texts for name in references(decode(text))}
+    texts = {text for method in methods.values() for text in (*(p.schema for p in method.params), method.result.schema)}
+    return {name for text in texts if _REF in text for name in references(decode(text))}
 
 
 def _unknown_invalidations(exposures: Iterable[Exposure]) -> Iterator[Problem]:

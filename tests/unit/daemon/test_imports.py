@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-PLAIN = "plugins: {directory: plugins}\nufo_json_rpc: {security: {protected_api: false}}\n"
+SHIPPED = Path("gateway.yaml.example").resolve()
+PLAIN = f"imports: ['{SHIPPED}']\nplugins: {{directory: plugins}}\n"
 ROUTES = "rpc: {resource: rpc, prefix: /rpc}\nmcp: {resource: mcp, prefix: /mcp, defaults: {api_group: mcp}}\n"
 PLUGIN = """
 import structlog
@@ -41,7 +42,7 @@ def of(library: str, modules: set[str]) -> list[str]:
 
 @pytest.fixture(scope="module")
 def plain(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
-    """What a template has loaded that has compiled a configuration of few words, without plugins."""
+    """What a template has loaded that has compiled the configuration as it is shipped, without plugins."""
     folder = tmp_path_factory.mktemp("plain")
     (folder / "plugins").mkdir()
     (folder / "gateway.yaml").write_text(PLAIN)
@@ -60,12 +61,13 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
         pytest.param("jinja2", id="what renders pages"),
         pytest.param("watchfiles", id="what --dev watches with"),
         pytest.param("click", id="the command line"),
+        pytest.param("tomllib", id="what reads manifests of plugins"),
         pytest.param("joserfc", id="what checks access tokens"),
         pytest.param("opentelemetry", id="what traces"),
     ],
 )
 def test_a_template_loads_what_is_configured(plain: set[str], library: str) -> None:
-    """A gateway of few words loads none of the libraries that it has no use for."""
+    """The gateway as it is shipped loads none of the libraries that it has no use for."""
     assert of(library, plain) == []
 
 

@@ -27,7 +27,7 @@ def test_times(written: str, expected: dict[str, float]) -> None:
     """An idle connection is kept 75 s, an old generation has 90 s, running work 20 s, and the door closes at once."""
     texts = {"gateway.yaml": f"{OPEN}\n{written}", "routes.yaml": "rpc: {resource: rpc, prefix: /rpc}"}
     gateway = compile_gateway(compile_settings(Sources("gateway.yaml", "/srv", texts, {}), env={}), Imported(()))
-    needs, bounds = wiring.Generation(gateway).needs, wiring._bounds(gateway)
+    needs, bounds = wiring.needs_of(gateway), wiring._bounds(gateway)
     supervised = {name: getattr(needs, name) for name in ("keep_alive", "reload", "grace", "pre_stop")}
     doors = {name: getattr(bounds, name) for name in ("keep_alive", "head", "body")}
     assert {**supervised, **doors} == expected
