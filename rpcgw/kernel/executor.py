@@ -188,7 +188,7 @@ class Executor:
             values = self._values(call, plan)
             if not isinstance(values, dict):
                 return self._refused(call, plan, values, started)
-            work = cast("Work[Any]", plan.invoke(values, _UNSEEN))
+            work = plan.invoke(values, _UNSEEN)
             over, given = first_step(work)
             if over and task.cancelling() == before:
                 encoded = self._encode(plan.method, given)
@@ -215,7 +215,7 @@ class Executor:
         method, gated = plan.method, call.gated
         texts = self._languages.get(call.locale, ENGLISH)
         if gated is not None and call.strict and method.arguments.gated:  # the gate has seen to the names as well
-            bound = cast("dict[str, Any]", call.params)
+            bound: dict[str, Any] = call.params  # type: ignore[assignment]  # the gate takes nothing else
         else:
             bound = method.bind(call.params, strict=call.strict, refuse_unknown=plan.refuse_unknown, texts=texts)
         objection = None if gated is PASSED else _objection(method, bound, gated, texts)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from functools import partial
 from typing import Any
 
@@ -10,10 +10,10 @@ from rpcgw.api.context import CallContext
 from rpcgw.kernel.method import Method
 from rpcgw.kernel.threads import Ended, Threads, nobody
 
-Invoke = Callable[[Mapping[str, Any], CallContext], Awaitable[Any]]
+Invoke = Callable[[Mapping[str, Any], CallContext], Coroutine[Any, Any, Any]]
 """Runs a procedure's function once with converted values."""
 
-InvokeNoting = Callable[[Mapping[str, Any], CallContext, Ended], Awaitable[Any]]
+InvokeNoting = Callable[[Mapping[str, Any], CallContext, Ended], Coroutine[Any, Any, Any]]
 """The same; `Ended` is told once, when the function has really ended, whatever became of the caller."""
 
 
