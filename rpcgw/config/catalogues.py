@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import Any
 
-from rpcgw.api.problems import Place, Problem
+from rpcgw.api.problems import Level, Place, Problem
 from rpcgw.api.records import record
 from rpcgw.config.nodes import Leaf, Node, Table, plain, pruned
 from rpcgw.config.parsing import parse
@@ -50,7 +50,13 @@ def read_catalogues(reader: Reader, directory: str) -> tuple[list[CatalogueFile]
     found: list[CatalogueFile] = []
     problems: list[Problem] = []
     for folder, is_base in ((directory, True), (f"{directory}/{_BASE}", False)):
-        for name in _names(reader, folder):
+        try:
+            names = reader.listing(folder)
+        except Unreadable as error:
+            if error.absent:
+                continue
+            return found, [*problems, unreadable(folder, error)]
+        for name in names:
             file = f"{folder}/{name}"
             match = _FILE.fullmatch(name)
             if match is None or (is_base and match["group"] != _BASE):
@@ -62,11 +68,10 @@ def read_catalogues(reader: Reader, directory: str) -> tuple[list[CatalogueFile]
     return found, problems
 
 
-def _names(reader: Reader, folder: str) -> list[str]:
-    try:
-        return reader.listing(folder)
-    except Unreadable:
-        return []
+def unreadable(directory: str, error: Unreadable, place: Place | None = None, level: Level = "error") -> Problem:
+    """A directory that cannot be read, and why; `place` is where it is named."""
+    text = f"The directory {directory} cannot be read: {error}."
+    return Problem(place or Place(directory), "missing-file", text, level=level)
 
 
 def _stray(file: str, *, is_base: bool) -> list[Problem]:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from rpcgw.api.problems import Level, Place, Problem
 from rpcgw.api.records import record
 from rpcgw.config.assembling import FROM_FILE, Assembled, Chosen, assemble
-from rpcgw.config.catalogues import CatalogueFile, read_catalogues
+from rpcgw.config.catalogues import CatalogueFile, read_catalogues, unreadable
 from rpcgw.config.importing import Importing, Missing, Wanted, files_of
 from rpcgw.config.interpolation import interpolate
 from rpcgw.config.nodes import Items, Leaf, Node, Path, Table, find, place_of
@@ -47,8 +47,8 @@ def gather(reader: Reader, path: str, env: Mapping[str, str], chosen: Chosen = F
         return Gathered(gateway, Read("", None), (), gateway.problems, assembled)
     routes = _routes(reader, gateway, assembled)
     catalogues, problems = read_catalogues(reader, _located(gateway, ("translations", "directory"), "translations"))
-    problems += _no_directory(reader, gateway, "translations", "error")
-    problems += _no_directory(reader, gateway, "plugins", "warning")
+    problems += _not_there(reader, gateway, "translations", "error")
+    problems += _not_there(reader, gateway, "plugins", "warning")
     found = (*gateway.problems, *routes.problems, *problems)
     return Gathered(gateway, routes, tuple(catalogues), found, assembled)
 
@@ -150,10 +150,10 @@ def _located(read: Read, path: Path, default: str) -> str:
     return beside(place_of(read.node, path).file, given)
 
 
-def _no_directory(reader: Reader, gateway: Read, name: str, level: Level) -> list[Problem]:
+def _not_there(reader: Reader, gateway: Read, name: str, level: Level) -> list[Problem]:
     """The directory `<name>.directory` has to be there, unless it is called what it is called where nobody says.
 
-    Plugins of the venv are served without it.
+    Plugins of the venv are served without it. Whether one that is there can be read is for those to say who read it.
     """
     path: Path = (name, "directory")
     if gateway.node is None or _text_at(gateway, path) in (None, name):
@@ -162,6 +162,5 @@ def _no_directory(reader: Reader, gateway: Read, name: str, level: Level) -> lis
     try:
         reader.listing(directory)
     except Unreadable as error:
-        text = f"The directory {directory} cannot be read: {error}."
-        return [Problem(place_of(gateway.node, path), "missing-file", text, level=level)]
+        return [unreadable(directory, error, place_of(gateway.node, path), level)] if error.absent else []
     return []

@@ -5,17 +5,26 @@ Names are kept as the user gave them (relative to where the command was typed, o
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Mapping
 from dataclasses import field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from rpcgw.api.records import record
+
+_NEVER_SEEN: Final = "it was not there when the configuration was read"
+_ABSENT: Final = frozenset({_NEVER_SEEN, os.strerror(errno.ENOENT).lower()})
 
 
 class Unreadable(Exception):
     """A file or directory cannot be read; the text is the reason."""
+
+    @property
+    def absent(self) -> bool:
+        """Whether there is nothing of that name."""
+        return str(self) in _ABSENT
 
 
 class Reader(Protocol):
@@ -65,13 +74,13 @@ class Sources:
         """A file of the snapshot. Raises `Unreadable`."""
         if name in self.files:
             return self.files[name]
-        raise Unreadable(self.failures.get(name, "it was not there when the configuration was read"))
+        raise Unreadable(self.failures.get(name, _NEVER_SEEN))
 
     def listing(self, name: str) -> list[str]:
         """A directory of the snapshot. Raises `Unreadable`."""
         if name in self.listings:
             return self.listings[name]
-        raise Unreadable(self.failures.get(name, "it was not there when the configuration was read"))
+        raise Unreadable(self.failures.get(name, _NEVER_SEEN))
 
 
 class Recorder:

@@ -1,7 +1,7 @@
 """May this configuration be served where it is bound? Pure: settings in, problems out.
 
-A daemon that anyone may call belongs on a loopback address or a unix socket, unless the operator says otherwise; a
-group that asks for a token needs one that can be given.
+A daemon that anyone may call belongs on a loopback address or a unix socket, with no proxy before it, unless the
+operator says otherwise; a group that asks for a token needs one that can be given.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from ipaddress import ip_address
 
+from rpcgw.access.names import is_loopback_origin, origin_of
 from rpcgw.api.problems import Level, Place, Problem
 from rpcgw.config.route import Route
 from rpcgw.config.settings import Settings
@@ -26,7 +27,7 @@ def protection_problems(
     """
     groups = _groups(settings)
     return [
-        *_unprotected(settings, settings.server.bind, _OTHER_BIND),
+        *(_unprotected(settings, settings.server.bind, _OTHER_BIND) or _published(settings)),
         *_without_token(settings, groups.values()),
         *_without_validator(settings, groups.values(), validators, incomplete=incomplete),
     ]
@@ -34,7 +35,7 @@ def protection_problems(
 
 def laid_open(settings: Settings, bound: Iterable[str]) -> list[Problem]:
     """The groups that a reload would lay open at addresses which the daemon serves until it is restarted."""
-    return list(_unprotected(settings, bound, _RESTART))
+    return _unprotected(settings, bound, _RESTART)
 
 
 def is_loopback(address: str) -> bool:
@@ -55,17 +56,35 @@ def _groups(settings: Settings) -> Mapping[str, Route]:
     return {route.group: route for route in reversed(settings.routes)}
 
 
-def _unprotected(settings: Settings, addresses: Iterable[str], way_out: str) -> Iterator[Problem]:
+def _unprotected(settings: Settings, addresses: Iterable[str], way_out: str) -> list[Problem]:
+    """The groups that anybody may call at one of these addresses."""
     public = [address for address in addresses if not is_loopback(address)]
-    if not public or settings.server.allow_unprotected:
+    if not public:
+        return []
+    return list(_open(settings, "server.bind", f"{public[0]} is not a loopback address", f"{way_out}, or", "error"))
+
+
+def _published(settings: Settings) -> list[Problem]:
+    """The same where a proxy is said to stand before a loopback address."""
+    url = settings.server.public_url
+    origin = None if url is None else origin_of(url)
+    if origin is None or is_loopback_origin(origin):
+        return []
+    return list(_open(settings, "server.public_url", f"clients reach it at {url}", "or", "warning"))
+
+
+def _open(settings: Settings, key: str, reason: str, way_out: str, level: Level) -> Iterator[Problem]:
+    """Each group that needs no token, unless the operator says that it is meant."""
+    if settings.server.allow_unprotected:
         return
     for route in _groups(settings).values():
         if not settings.security_of(route.group).protected_api:
             yield Problem(
-                _place(settings, "server.bind"),
+                _place(settings, key),
                 "unprotected",
-                f"group {route.group!r} ({route.prefix}) needs no token, and {public[0]} is not a loopback address",
-                f"give the group tokens and protected_api: true, {way_out}, or say server.allow_unprotected: true",
+                f"group {route.group!r} ({route.prefix}) needs no token, and {reason}",
+                f"give the group tokens and protected_api: true, {way_out} say server.allow_unprotected: true",
+                level,
             )
 
 

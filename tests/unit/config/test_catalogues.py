@@ -61,6 +61,15 @@ def test_problems(file: str, text: str, line: str) -> None:
     assert problems == [f"t/{file}:{line}"]
 
 
+@pytest.mark.parametrize("directory", ["t", "t/rpc"])
+def test_a_directory_that_cannot_be_read(directory: str) -> None:
+    """What is there and cannot be read is no directory without catalogues."""
+    sources = Sources("", "/srv", {}, {"t": []} if directory == "t/rpc" else {}, {directory: "permission denied"})
+    _, problems = read_catalogues(sources, "t")
+    said = f"{directory}: error[missing-file] The directory {directory} cannot be read: permission denied."
+    assert [str(problem) for problem in problems] == [said]
+
+
 def test_a_plugins_directory(tmp_path: Path) -> None:
     """A directory on disk is read as it is; one that is not there holds nothing, and other files are nobody's business."""
     (tmp_path / "README.md").write_text("x")

@@ -15,6 +15,7 @@ from rpcgw.gateway.protection import is_loopback, laid_open, protection_problems
 OPEN = Security(protected_api=False)
 CLOSED = Security(protected_api=True, tokens=(Token("t", "0" * 64),))
 LOCKED = Security(protected_api=True)
+PUBLIC = "https://tools.example.com"
 ASKING = Security(protected_api=True, validator="keys")
 
 
@@ -47,6 +48,7 @@ def settings(security: Security, *binds: str, routes: tuple[Route, ...] = (route
             ["unprotected", "unprotected"],
             id="each group once, however many routes it has",
         ),
+        pytest.param(settings(OPEN, "0.0.0.0:80", public_url=PUBLIC), ["unprotected"], id="one is said once"),
         pytest.param(settings(OPEN, "0.0.0.0:80", routes=()), [], id="nothing is served"),
     ],
 )
@@ -55,6 +57,25 @@ def test_what_keeps_a_configuration_from_being_served(given: Settings, codes: li
     found = protection_problems(given)
     assert [problem.code for problem in found] == codes
     assert all(problem.level == "error" and problem.hint for problem in found)
+
+
+@pytest.mark.parametrize(
+    ("given", "count"),
+    [
+        pytest.param(settings(OPEN, public_url=PUBLIC), 1, id="an open group on loopback"),
+        pytest.param(settings(OPEN, "unix:/s", public_url=PUBLIC), 1, id="on a unix socket"),
+        pytest.param(settings(OPEN, public_url="http://localhost:8080"), 0, id="whose own address it is"),
+        pytest.param(settings(OPEN, public_url=PUBLIC, allow_unprotected=True), 0, id="as the operator says"),
+        pytest.param(settings(CLOSED, public_url=PUBLIC), 0, id="a protected group"),
+        pytest.param(settings(OPEN, public_url=PUBLIC, routes=(route(), route("b", "b"))), 2, id="each group"),
+    ],
+)
+def test_an_open_group_that_a_proxy_shows_to_everybody(given: Settings, count: int) -> None:
+    """A public URL says that others reach a loopback address, too; who knows that may go on, and is warned."""
+    found = protection_problems(given)
+    assert [(problem.code, problem.level, PUBLIC in problem.text) for problem in found] == [
+        ("unprotected", "warning", True)
+    ] * count
 
 
 @pytest.mark.parametrize(
