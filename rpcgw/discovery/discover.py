@@ -30,7 +30,7 @@ def discover(directory: str) -> Discovered:
 def _in_directory(folder: Path) -> list[Candidate]:
     try:
         os.scandir(folder).close()
-    except (FileNotFoundError, NotADirectoryError):
+    except FileNotFoundError:
         return []
     except OSError as error:
         return [_broken(folder.name, "", "file", folder, f"the directory cannot be read: {error.strerror}")]

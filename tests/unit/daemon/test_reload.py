@@ -169,7 +169,7 @@ def state_of(pid: int) -> list[str]:
     """State and parent of a process, and more, as the kernel has them; nothing where it is gone."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):
         return []
 
 

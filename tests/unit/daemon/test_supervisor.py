@@ -18,7 +18,7 @@ import pytest
 
 
 def alive(pid: int) -> bool:
-    with suppress(FileNotFoundError):
+    with suppress(FileNotFoundError, ProcessLookupError):
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     return False
 

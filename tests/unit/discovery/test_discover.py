@@ -92,6 +92,13 @@ def test_what_cannot_be_read(tmp_path: Path) -> None:
     assert discover(str(tmp_path)).candidates[0].target == f"!{tmp_path}/bad/pyproject.toml: Is a directory"
 
 
+def test_a_directory_that_is_none(tmp_path: Path) -> None:
+    """Plugins that cannot be looked for are told of, too."""
+    (tmp_path / "plugins").write_text("")
+    (found,) = [each for each in discover(str(tmp_path / "plugins")).candidates if each.origin != "venv"]
+    assert (found.name, found.target) == ("plugins", "!the directory cannot be read: Not a directory")
+
+
 def test_a_package_without_plugins_is_none(tmp_path: Path) -> None:
     """A source tree that names no plugin is not rpcgw's."""
     (tmp_path / "other").mkdir()
