@@ -40,6 +40,10 @@ class _Facts(msgspec.Struct, frozen=True):
     forwarded: Mapping[str, str]
     token: str | None
 
+    @property
+    def era(self) -> Era:
+        return "stateless" if self.said.session is None else "session"
+
 
 class QuickCalls:
     """An `Entrance.quick` of one MCP endpoint. For calls that are not traced."""
@@ -55,7 +59,7 @@ class QuickCalls:
         asked = None if facts is None else usual.read(inbound.body, facts.said)
         tool = None if asked is None else endpoint.toolbox.usual.get(asked.params.name)
         if facts is None or asked is None or tool is None:
-            return None
+            return self._unknown(asked, facts, principal, head.peer)
         session = None
         if facts.said.session is not None:
             session = services.sessions.recall(endpoint, principal, facts.said.session)
@@ -63,7 +67,8 @@ class QuickCalls:
                 return None
         verdict = tool.method.gate(asked.params.arguments, facts.texts)
         if isinstance(verdict, Shape):
-            return self._refused(asked, tool, verdict, facts, self._not_run(tool, facts, principal, head.peer))
+            not_run = self._not_run(tool.method.name, facts, principal, head.peer)
+            return self._refused(asked, tool, verdict, facts, not_run)
         own_id = services.ids.token()
         call = Call(
             method=tool.method.name,
@@ -93,11 +98,9 @@ class QuickCalls:
 
     def _refused(self, asked: Usual, tool: Tool, shape: Shape, facts: _Facts, call: Call) -> Reply:
         """The answer to arguments of the wrong shape, with which `call` is not run."""
-        endpoint = self._endpoint
-        era: Era = "stateless" if facts.said.session is None else "session"
         fault, failed = self._misfit(tool, shape, facts.texts)
         tool_calls.tell(self._services.observer, call, failed)
-        return self._reply(answers.misfitting(fault, asked.id, tool, endpoint, era), facts)
+        return self._reply(answers.misfitting(fault, asked.id, tool, self._endpoint, facts.era), facts)
 
     def _misfit(self, tool: Tool, shape: Shape, texts: Texts) -> tuple[Fault, Failed]:
         """What a client and the operator are told of arguments of the wrong shape, made once where it is kept."""
@@ -111,11 +114,24 @@ class QuickCalls:
             memo[key] = made
         return made
 
-    def _not_run(self, tool: Tool, facts: _Facts, principal: Principal, peer: str) -> Call:
+    def _unknown(self, asked: Usual | None, facts: _Facts | None, principal: Principal, peer: str) -> Reply | None:
+        """The answer to a usual call of a tool that is not there; None where the request is anything else."""
+        endpoint, services = self._endpoint, self._services
+        if facts is None or asked is None or asked.params.name in endpoint.toolbox.by_name:
+            return None
+        session = facts.said.session
+        if session is not None and services.sessions.recall(endpoint, principal, session) is None:
+            return None
+        fault = calls.unknown(asked.params.name)
+        call = self._not_run(tool_calls.quoted(asked.params.name), facts, principal, peer)
+        tool_calls.tell(services.observer, call, tool_calls.failure(fault))
+        return self._reply(refuse(fault, asked.id, facts.era), facts)
+
+    def _not_run(self, method: str, facts: _Facts, principal: Principal, peer: str) -> Call:
         """A call as the operator is told of it."""
         endpoint, own_id = self._endpoint, self._services.ids.token()
         return Call(
-            method=tool.method.name,
+            method=method,
             group=endpoint.group,
             version=endpoint.version,
             params={},

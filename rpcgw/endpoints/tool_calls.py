@@ -99,7 +99,12 @@ def _asked_for(visit: Visit, request: Modern | Legacy, planned: Misfit | Fault) 
         return planned.tool.method.name
     name = request.params.get("name")
     tool = visit.endpoint.toolbox.by_name.get(name) if type(name) is str else None
-    return str(name)[:_QUOTED] if tool is None else tool.method.name
+    return quoted(str(name)) if tool is None else tool.method.name
+
+
+def quoted(name: str) -> str:
+    """As much of a name that a client made up as the operator is told."""
+    return name[:_QUOTED]
 
 
 def failure(fault: Fault) -> Failed:

@@ -163,6 +163,8 @@ class Executor:
         Else what `execute` gives, to be awaited in this very task: the call may have begun.
         """
         plan = self._served.get((call.group, call.version, call.method))
+        if plan is None and call.refused is None and not self._listened and not self._exposed:
+            return self._not_run(call)
         if (
             plan is None
             or not plan.direct
@@ -209,6 +211,15 @@ class Executor:
             return self._settled(call, started, None, lambda _: ended(task, own, failure or asyncio.CancelledError()))
         seconds = call.timeout if plan.deadline is None else shortest(call.timeout, plan.deadline)
         return self._settled(call, started, seconds, partial(self._rest, call, plan, work, given), own)
+
+    def _not_run(self, call: Call) -> Failed:
+        """The outcome of a call of a method that is not there."""
+        self._observer.call_started(call)
+        started = self._monotonic()
+        error = _not_found(call)
+        failed = self._failed(call, error, error)
+        self._observer.call_finished(call, failed, self._monotonic() - started)
+        return failed
 
     def _values(self, call: Call, plan: Plan) -> dict[str, Any] | Shape | Assertion:
         """What a procedure takes that needs no resolver, or what keeps its arguments from it."""

@@ -165,10 +165,12 @@ def json_safe(bag: Mapping[str, object], texts: Texts = ENGLISH) -> dict[str, An
 
 
 def _safe(value: object, depth: int, texts: Texts) -> object:
-    if depth and isinstance(value, Mapping):
-        return dict(_safe_items(value, depth, texts))
+    if type(value) is str:
+        return clean(value)
     if depth and isinstance(value, list | tuple):
         return [safe for item in value if (safe := _safe(item, depth - 1, texts)) is not _DROP]
+    if depth and isinstance(value, Mapping):
+        return dict(_safe_items(value, depth, texts))
     return _safe_scalar(in_language(value, texts) if isinstance(value, Phrase) else value)
 
 

@@ -73,10 +73,15 @@ def _tool(endpoint: Endpoint, name: Any, principal: Principal, texts: Texts) -> 
         return Fault(INVALID_PARAMS, "params.name must be the name of a tool")
     tool = endpoint.toolbox.by_name.get(name)
     if tool is None:
-        return Fault(INVALID_PARAMS, f"Unknown tool: {name[:_QUOTED]}")
+        return unknown(name)
     if tool.method.scopes and (missing := refusal(tool.method, principal)):
         return Fault(missing.code, worded(missing, texts), {"extra": missing.extra})
     return tool
+
+
+def unknown(name: str) -> Fault:
+    """What is said of a tool that is not there."""
+    return Fault(INVALID_PARAMS, f"Unknown tool: {name[:_QUOTED]}")
 
 
 def _arguments(sent: Any, tool: Tool) -> dict[str, Any] | Fault:

@@ -149,6 +149,7 @@ def house(
     revocations: LocalRevocations | None = None,
     beside: House | None = None,
     procedures: Sequence[type] = PROCEDURES,
+    environment: str = "test",
     **change: Any,
 ) -> House:
     """Build one; `beside` another one, it is a second worker of the same host. `change` replaces fields of the endpoint."""
@@ -177,7 +178,7 @@ def house(
     endpoint = Endpoint(**(fields | change))
     executor = Executor(
         table, instances, clock=clock, ids=ids, observer=observer, pool=store, locks=Locks(),
-        listeners=compile_listeners(listeners)[0], environment="test",
+        listeners=compile_listeners(listeners)[0], environment=environment,
     )  # fmt: skip
     sessions = Sessions(store, clock, ids, observer, revocations or LocalRevocations())
     services = Services(executor, sessions, ids, clock, observer, Cancellations(Marks(store, observer)))
