@@ -90,12 +90,17 @@ class Host:
             thrown = None
             if self._next is None:
                 thrown = await self._park()
-            begun, self._next = self._next, None
-            if begun is None:
+            if self._next is None:
                 continue
-            await _driven(begun, thrown)
+            await _driven(self._take(), thrown)
             await self._settle()
             self._ended()
+
+    def _take(self) -> _Begun:
+        """What is to be done next; whoever does it is the only one to keep it."""
+        begun, self._next = self._next, None
+        assert begun is not None, "somebody has looked"
+        return begun
 
     async def _settle(self) -> None:
         """Meet the cancellation that work has left behind, if it has."""

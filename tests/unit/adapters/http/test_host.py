@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import weakref
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import suppress
 from contextvars import ContextVar
@@ -13,6 +15,7 @@ import pytest
 from rpcgw.adapters.http.host import Host
 
 WAIT = 10.0
+MINE: ContextVar[object] = ContextVar("MINE")
 KEPT: ContextVar[str] = ContextVar("KEPT", default="nothing")
 
 
@@ -240,6 +243,32 @@ async def test_a_task_that_somebody_keeps_is_known(connection: Connection) -> No
         mine.clear()
         seen.append(connection.host.kept)
     assert seen == [False, False, True, False, True, False]
+
+
+@pytest.mark.parametrize("steps", [0, 1])
+async def test_nothing_is_kept_of_work_that_is_over(steps: int) -> None:
+    """Neither what it was given, such as a body, nor its context, however long the connection stays idle."""
+    connection = Connection()
+    left: list[weakref.ref[Any]] = []
+
+    class Thing:
+        """What can be watched."""
+
+    async def work(given: Thing) -> None:
+        mine = Thing()
+        MINE.set(mine)
+        left.extend([weakref.ref(given), weakref.ref(mine)])
+        for _ in range(steps):
+            await asyncio.sleep(0)
+
+    for _ in range(3):
+        await connection.finish(work, Thing())
+        await asyncio.sleep(0)
+        gc.collect()
+        assert [each() for each in left] == [None] * len(left)
+    connection.host.close()
+    assert connection.host.task is not None
+    await asyncio.wait([connection.host.task], timeout=WAIT)
 
 
 async def test_closing_lets_work_end(connection: Connection) -> None:
