@@ -25,6 +25,8 @@ from rpcgw.exchange import Head
 
 PATIENCE: Final = 0.5
 """Seconds that the rest of a request is waited for; what is slower is aiohttp's, with all of its time limits."""
+LONGEST_KNOWN: Final = 2_048
+"""Bytes of the longest head that a connection keeps between its requests; there may be many connections."""
 MOST_WAITING: Final = 65_536
 """Bytes that may come while a request runs; no more are read then until it has its answer."""
 
@@ -204,7 +206,8 @@ class Front(asyncio.Protocol):
         """Serve the request that the buffer begins with, wait for the rest of it, or let aiohttp have it."""
         known = self._known
         if known is None or not self._buffer.startswith(known.lead):
-            known = self._known = self._recognised()
+            known = self._recognised()
+            self._known = known if known is not None and known.begin <= LONGEST_KNOWN else None
             if known is None:
                 return
         if len(self._buffer) < known.end:

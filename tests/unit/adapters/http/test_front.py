@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import ssl
 from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
@@ -11,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from rpcgw.adapters.http import front
+from rpcgw.adapters.http import front, heads
 from rpcgw.exchange import Inbound, Reply
 from tests.support.certificates import FIRST
 from tests.unit.adapters.http.wires import Wire, settle
@@ -83,6 +84,22 @@ async def test_a_pages_request_is_the_fronts(
     assert answer.header("Access-Control-Expose-Headers") == ("Mcp-Session-Id" if allowed else None)
     assert answer.header("Vary") == "Origin"
     assert tally(served) == (1, 0)
+
+
+@pytest.mark.parametrize(("length", "kept"), [(100, 3), (7_000, 0)], ids=["short heads", "long heads"])
+async def test_what_a_connection_keeps_of_its_last_head(
+    serve_fast: Serve, make_entrance: Make, length: int, kept: int
+) -> None:
+    """Nothing of a long one: clients may have many connections, each with a head of its own."""
+    served = await serve_fast(make_entrance())
+    for number in range(3):
+        client = await served.connect()
+        for _ in range(2):
+            assert (await client.ask(X_Own=f"{number}" * length)).status == 200
+    heads.read.cache_clear()
+    gc.collect()
+    assert sum(isinstance(each, heads.Fields) for each in gc.get_objects()) == kept
+    assert tally(served) == (6, 0)
 
 
 async def test_a_request_in_two_packets_is_the_fronts(serve_fast: Serve, make_entrance: Make) -> None:
