@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import msgspec
 
@@ -81,6 +81,24 @@ class Head(msgspec.Struct, frozen=True):
     peer: str = ""
     unix: bool = False
     memo: dict[object, Any] | None = None
+
+
+Found = TypeVar("Found")
+
+
+def once_a_head(find: Callable[[Head], Found]) -> Callable[[Head], Found]:
+    """`find`, asked once for all requests with the same head; what it finds follows from path and fields alone."""
+
+    def found(head: Head) -> Found:
+        memo = head.memo
+        if memo is None:
+            return find(head)
+        known: Found | None = memo.get(found)
+        if known is None:
+            known = memo[found] = find(head)
+        return known
+
+    return found
 
 
 async def never() -> None:

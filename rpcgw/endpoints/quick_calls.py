@@ -15,7 +15,7 @@ from rpcgw.api.context import Principal
 from rpcgw.endpoints import mcp_replies as replies
 from rpcgw.endpoints import tool_calls
 from rpcgw.endpoints.visit import Services, Visit
-from rpcgw.exchange import Head, HeaderFields, Headers, Inbound, Reply
+from rpcgw.exchange import Head, HeaderFields, Inbound, Reply, once_a_head
 from rpcgw.kernel.call import Call, Done, Failed, Outcome
 from rpcgw.kernel.gate import Shape
 from rpcgw.kernel.language import ENGLISH
@@ -51,11 +51,12 @@ class QuickCalls:
     def __init__(self, endpoint: Endpoint, services: Services) -> None:
         self._endpoint = endpoint
         self._services = services
+        self._facts_of = once_a_head(self._facts)
 
     def __call__(self, principal: Principal, inbound: Inbound) -> Reply | Coroutine[Any, Any, Reply] | None:
         """The answer, the rest of it, or None where the request is not usual."""
         endpoint, services, head = self._endpoint, self._services, inbound.head
-        facts = self._known(head)
+        facts = self._facts_of(head)
         asked = None if facts is None else usual.read(inbound.body, facts.said)
         tool = None if asked is None else endpoint.toolbox.usual.get(asked.params.name)
         if facts is None or asked is None or tool is None:
@@ -157,18 +158,9 @@ class QuickCalls:
     def _reply(self, made: bytes | Refused, facts: _Facts) -> Reply:
         return replies.rendered(self._endpoint, made) if isinstance(made, Refused) else Reply(200, made, facts.fields)
 
-    def _known(self, head: Head) -> _Facts | None:
-        """What the head means; found out once for all requests with the same one."""
-        memo = head.memo
-        facts: _Facts | None = None if memo is None else memo.get(self)
-        if facts is None:
-            facts = self._facts(head.headers)
-            if facts is not None and memo is not None:
-                memo[self] = facts
-        return facts
-
-    def _facts(self, headers: Headers) -> _Facts | None:
-        said, endpoint = usual.said(headers), self._endpoint
+    def _facts(self, head: Head) -> _Facts | None:
+        headers, endpoint = head.headers, self._endpoint
+        said = usual.said(headers)
         if said is None:
             return None
         locale = endpoint.language(headers.get("accept-language"))

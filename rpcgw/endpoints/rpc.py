@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from functools import partial
 from typing import Any
@@ -21,7 +21,7 @@ from rpcgw.endpoints.deferred import Deferral
 from rpcgw.endpoints.entity import entity
 from rpcgw.endpoints.executing import Beginner
 from rpcgw.endpoints.spans import under_a_span
-from rpcgw.exchange import Entrance, Head, HeaderFields, Headers, Inbound, Reply
+from rpcgw.exchange import Entrance, Head, HeaderFields, Headers, Inbound, Reply, once_a_head
 from rpcgw.kernel.call import Call, Done, Failed, Outcome
 from rpcgw.kernel.ports import Clock, Ids, Observer, Tracer
 from rpcgw.kernel.switches import EVERYTHING, Offered
@@ -35,7 +35,6 @@ from rpcgw.protocol.trace import context
 _EXPOSED = ("WWW-Authenticate", "Content-Language", "ETag")
 """Headers of answers that a page may read (CORS)."""
 _LIMIT_SETTING = "defaults.max_body_bytes"
-_NO_FIELDS: Mapping[str, str] = {}
 
 
 @record(frozen=True, slots=True)
@@ -55,34 +54,57 @@ class Services:
     switches: Offered = EVERYTHING
 
 
+class Facts(msgspec.Struct, frozen=True):
+    """What a head means for its calls: the client's language, and what goes on to procedures."""
+
+    locale: str
+    trace: Mapping[str, str]
+    forwarded: Mapping[str, str]
+    token: str | None
+
+
+def facts_of(endpoint: Endpoint) -> Callable[[Head], Facts]:
+    """What heads mean at an endpoint."""
+    forward = endpoint.forward
+
+    @once_a_head
+    def facts(head: Head) -> Facts:
+        headers = head.headers
+        locale = endpoint.negotiate(headers.get("accept-language"))
+        return Facts(locale, context(headers), forward.fields(headers), forward.token(headers))
+
+    return facts
+
+
 class Visit(msgspec.Struct, frozen=True):
     """One request that was let in: what all of its calls have in common."""
 
     endpoint: Endpoint
     services: Services
     principal: Principal
-    locale: str
+    facts: Facts
     headers: Headers
-    trace: Mapping[str, str]
     peer: str
 
 
-async def answer(endpoint: Endpoint, services: Services, principal: Principal, inbound: Inbound) -> Reply:
-    """Answer one request that was let in."""
-    made = begin(endpoint, services, principal, inbound)
+async def answer(
+    endpoint: Endpoint, services: Services, known: Callable[[Head], Facts], principal: Principal, inbound: Inbound
+) -> Reply:
+    """Answer one request that was let in; `known` says what its head means."""
+    made = begin(endpoint, services, known, principal, inbound)
     return made if isinstance(made, Reply) else await made
 
 
 def begin(
-    endpoint: Endpoint, services: Services, principal: Principal, inbound: Inbound
+    endpoint: Endpoint, services: Services, known: Callable[[Head], Facts], principal: Principal, inbound: Inbound
 ) -> Reply | Coroutine[Any, Any, Reply]:
     """The same in the current task: at once where nothing has to be waited for, else the rest of it."""
     head = inbound.head
-    locale = endpoint.negotiate(head.headers.get("accept-language"))
+    facts = known(head)
     if head.method != "POST":
-        return _document(endpoint, locale, head, principal.scopes, services.switches.off(endpoint.group))
+        return _document(endpoint, facts.locale, head, principal.scopes, services.switches.off(endpoint.group))
     message = read(inbound.body, endpoint.limits.max_batch)
-    visit = Visit(endpoint, services, principal, locale, head.headers, context(head.headers), head.peer)
+    visit = Visit(endpoint, services, principal, facts, head.headers, head.peer)
     if isinstance(message, Request):
         return _single(visit, message)
     return _batch(visit, message) if isinstance(message, Batch) else _fault(visit, message)
@@ -113,7 +135,7 @@ def _fault(visit: Visit, fault: Fault) -> Reply:
     _tell(visit, fault)
     if fault.silent:
         return answers.accepted()
-    return answers.fault_reply(fault, visit.endpoint.names, visit.endpoint.texts_in(visit.locale))
+    return answers.fault_reply(fault, visit.endpoint.names, visit.endpoint.texts_in(visit.facts.locale))
 
 
 def _single(visit: Visit, request: Request) -> Reply | Coroutine[Any, Any, Reply]:
@@ -154,7 +176,7 @@ def _bodies(visit: Visit, items: Sequence[Request | Fault], outcomes: Mapping[in
         if isinstance(item, Fault):
             _tell(visit, item)
             if not item.silent:
-                yield answers.fault_answer(item, visit.endpoint.names, visit.endpoint.texts_in(visit.locale))
+                yield answers.fault_answer(item, visit.endpoint.names, visit.endpoint.texts_in(visit.facts.locale))
         elif item.id is not None:
             yield answers.answer_of(item.id, outcomes[place])
 
@@ -231,7 +253,7 @@ def _job(visit: Visit, request: Request, call: Call) -> Job:
         token=visit.endpoint.presented(visit.headers),
         group=call.group,
         version=call.version,
-        locale=visit.locale,
+        locale=visit.facts.locale,
         headers={**tracing(visit.headers), **call.trace},
     )
 
@@ -261,15 +283,15 @@ def _call(visit: Visit, request: Request, timeout: float | None, refused: RpcErr
         id=own_id,
         surface=visit.services.surface,
         principal=visit.principal,
-        locale=visit.locale,
+        locale=visit.facts.locale,
         ray_id=special.ray_id or _ray_id(request) or own_id,
-        headers=endpoint.forward.fields(visit.headers) if endpoint.forward.headers else _NO_FIELDS,
+        headers={**visit.facts.forwarded},
         timeout=timeout,
         ignore_cache=special.ignore_cache,
         refused=refused,
-        trace=visit.trace,
+        trace=visit.facts.trace,
         peer=visit.peer,
-        token=endpoint.forward.token(visit.headers),
+        token=visit.facts.token,
     )
 
 
@@ -294,6 +316,7 @@ def _tell(visit: Visit, fault: Fault) -> None:
 def _entrance(endpoint: Endpoint, policy: Policy, services: Services, pattern: str) -> Entrance:
     limit = endpoint.limits.max_body_bytes
     refuse = refuser(services.observer, partial(answers.rejected, names=endpoint.names))
+    known = facts_of(endpoint)
     return Entrance(
         name=endpoint.name,
         pattern=pattern,
@@ -302,8 +325,8 @@ def _entrance(endpoint: Endpoint, policy: Policy, services: Services, pattern: s
         admit=admitter(policy, services.clock, refuse),
         too_large=partial(refuse, too_large(limit, _LIMIT_SETTING)),
         refuse=refuse,
-        answer=partial(answer, endpoint, services),
-        quick=partial(begin, endpoint, services),
+        answer=partial(answer, endpoint, services, known),
+        quick=partial(begin, endpoint, services, known),
         origins=endpoint.origins,
         expose=_EXPOSED,
     )

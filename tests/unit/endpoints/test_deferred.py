@@ -11,7 +11,7 @@ from multidict import CIMultiDict
 
 from rpcgw.api.context import ANONYMOUS
 from rpcgw.endpoints.deferred import Deferral, NamedQueue
-from rpcgw.endpoints.rpc import Services, answer
+from rpcgw.endpoints.rpc import Services, answer, facts_of
 from rpcgw.endpoints.webhooks import Webhooks
 from rpcgw.exchange import Head, Inbound, Reply
 from rpcgw.protocol.jsonrpc import Endpoint
@@ -45,7 +45,7 @@ async def post(desk: Desk, deferred: Deferral | None, body: Any, **fields: str) 
     services = Services(desk, desk, desk, desk, deferral=deferred)
     named = CIMultiDict({name.replace("_", "-"): value for name, value in fields.items()})
     head = Head("POST", "/rpc/v2", "", named)
-    return await answer(ENDPOINT, services, ANONYMOUS, Inbound(head, json.dumps(body).encode()))
+    return await answer(ENDPOINT, services, facts_of(ENDPOINT), ANONYMOUS, Inbound(head, json.dumps(body).encode()))
 
 
 def request(method: str = "echo", identifier: Any = 7, callback: str = HOOK, **params: Any) -> dict[str, Any]:

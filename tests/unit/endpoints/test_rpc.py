@@ -15,7 +15,7 @@ from rpcgw.access.policies import rpc_policy
 from rpcgw.access.tokens import compile_tokens
 from rpcgw.api.context import Principal
 from rpcgw.api.errors import MethodNotFound
-from rpcgw.endpoints.rpc import Services, answer, entrances
+from rpcgw.endpoints.rpc import Services, answer, entrances, facts_of
 from rpcgw.exchange import Entrance, Head, Inbound, Reply
 from rpcgw.kernel.call import Call, Done, Outcome
 from rpcgw.kernel.failure import render
@@ -124,7 +124,7 @@ def inbound(body: Any, method: str = "POST", path: str = "/rpc", query: str = ""
 
 
 async def post(world: World, body: Any, endpoint: Endpoint = ENDPOINT, **fields: str) -> Reply:
-    return await answer(endpoint, world.services, CALLER, inbound(body, **fields))
+    return await answer(endpoint, world.services, facts_of(endpoint), CALLER, inbound(body, **fields))
 
 
 def read(reply: Reply) -> Any:
@@ -332,9 +332,9 @@ async def test_cancelled_batch(world: World) -> None:
 )
 async def test_document(world: World, method: str, query: str, head_only: bool) -> None:
     """GET is the document of this version in the client's language; `?info` is its head."""
-    reply = await answer(
-        replace(ENDPOINT, version=2), world.services, CALLER, inbound(b"", method, query=query, Accept_Language="uk")
-    )
+    second = replace(ENDPOINT, version=2)
+    asked = inbound(b"", method, query=query, Accept_Language="uk")
+    reply = await answer(second, world.services, facts_of(second), CALLER, asked)
     assert reply.status == 200
     assert read(reply) == [2, "uk", head_only]
     assert dict(reply.headers)["Content-Language"] == "uk"
