@@ -19,7 +19,7 @@ from rpcgw.api.rates import Rate
 from rpcgw.api.records import record
 from rpcgw.exchange import Entrance, Head, HeaderFields, Inbound, Pending, Rejected, Reply, Verdict
 from rpcgw.gateway.model import SiteServed
-from rpcgw.kernel.ports import Clock, Observer, StoreError
+from rpcgw.kernel.ports import Clock, Counts, Observer, StoreError
 from rpcgw.kernel.rates import Rates, later
 from rpcgw.protocol.webmcp import beacons
 from rpcgw.protocol.webmcp.beacons import Told
@@ -34,9 +34,6 @@ _RETRY: Final = 5
 _TAKEN: Final = Reply(204, headers=_FIELDS)
 _MALFORMED: Final = Reply(400, headers=_FIELDS)
 _AWAY: Final = Reply(503, headers=(*_FIELDS, ("Retry-After", str(_RETRY))))
-
-Limits = tuple[tuple[Rate, tuple[str, ...]], ...]
-"""Rates, and whose count each of them is."""
 
 
 class UsageLog(Protocol):
@@ -122,9 +119,11 @@ def _rated(served: SiteServed, services: Services) -> Callable[[Head, Principal]
     own, everybody = Rate(services.rate, _MINUTE), Rate(services.ceiling, _MINUTE)
 
     @lru_cache(_REMEMBERED)
-    def limits(day: int, address: str) -> Limits:
-        counts = (own, (site, _hidden(services.secret, day, address))), (everybody, (site, "all"))
-        return tuple(count for count in counts if count[0].amount)
+    def limits(day: int, address: str) -> Counts | None:
+        hidden = _hidden(services.secret, day, address)
+        counts = (own, (_LIMIT, site, hidden)), (everybody, (_LIMIT, site, "all"))
+        limited = [count for count in counts if count[0].amount]
+        return Counts(*limited) if limited else None
 
     def refused(wait: float) -> Reply:
         _count(services, served, "limited")
@@ -132,18 +131,15 @@ def _rated(served: SiteServed, services: Services) -> Callable[[Head, Principal]
 
     def within(head: Head, who: Principal) -> Verdict:
         counted = limits(int(services.clock.now()) // A_DAY, counted_as(head.peer))
-        if rates is None or not counted:
+        if rates is None or counted is None:
             return who
-        for rate, key in counted:
-            if wait := rates.known(_LIMIT, rate, *key):
-                return refused(wait)
+        if wait := rates.known(counted):
+            return refused(wait)
         return Pending(partial(settle, rates, counted, who))
 
-    async def settle(rates: Rates, counted: Limits, who: Principal) -> Principal | Reply:
-        for rate, key in counted:
-            if wait := await rates.hit(_LIMIT, rate, *key):
-                return refused(wait)
-        return who
+    async def settle(rates: Rates, counted: Counts, who: Principal) -> Principal | Reply:
+        wait = await rates.hit_each(counted)
+        return refused(wait) if wait else who
 
     return within
 

@@ -129,11 +129,34 @@ class Locks(Protocol):
         """Let go; does nothing where the lock is no longer this owner's."""
 
 
+Counted = tuple[Rate, tuple[str, ...]]
+"""A rate, and the key whose count is to be within it."""
+
+
+class Counts:
+    """Several rates that one and the same has to be within; at least one.
+
+    Keep it for whoever comes again: who counts prepares each of them once.
+    """
+
+    __slots__ = ("counted",)
+
+    def __init__(self, *counted: Counted) -> None:
+        self.counted = counted
+
+
 class Limiter(Protocol):
     """Counts how often something happens; exact over the workers of a host, and over hosts where it is Redis."""
 
     async def hit(self, rate: Rate, *key: str) -> float:
         """Count one more for a key, if that is within the rate: 0.0, else the seconds until it would be.
+
+        Raises:
+            StoreError: Nobody can count now.
+        """
+
+    async def hit_each(self, counts: Counts) -> tuple[int, float]:
+        """Count one for each key in turn, up to the first that is beyond its rate: how many were counted, and its wait.
 
         Raises:
             StoreError: Nobody can count now.

@@ -12,7 +12,7 @@ from typing import Final
 
 from rpcgw.api.rates import Rate
 from rpcgw.api.records import record
-from rpcgw.kernel.ports import Clock, Limiter, Observer, StoreError
+from rpcgw.kernel.ports import Clock, Counted, Counts, Limiter, Observer, StoreError
 
 AWAY_RETRY: Final = 5.0
 """Seconds after which to try again where nobody can count and that is to mean no."""
@@ -33,20 +33,16 @@ class Rates:
     observer: Observer
     clock: Clock
     open_when_away: bool = True
-    _refused: dict[tuple[object, ...], tuple[float, float]] = field(default_factory=dict)
-    """By limit, rate and key: when one more will be within the rate, and until when that is believed."""
+    _refused: dict[Counted, tuple[float, float]] = field(default_factory=dict)
+    """By rate and key, the limit's name first: when one more will be within it, and until when that is believed."""
 
-    def known(self, limit: str, rate: Rate, *key: str) -> float:
-        """What `hit` would say as far as this worker knows by itself; 0.0 where somebody is to be asked."""
-        found = self._refused.get((limit, rate, *key)) if self._refused else None
-        if found is None:
-            return 0.0
-        free, believed = found
-        now = self.clock.monotonic()
-        if now >= believed:
-            del self._refused[limit, rate, *key]
-            return 0.0
-        return self._told(limit, key, free - now)
+    def known(self, counts: Counts) -> float:
+        """What `hit_each` would say as far as this worker knows by itself; 0.0 where somebody is to be asked."""
+        if self._refused:
+            for counted in counts.counted:
+                if counted in self._refused and (wait := self._believed(counted)):
+                    return wait
+        return 0.0
 
     async def hit(self, limit: str, rate: Rate, *key: str) -> float:
         """Count one; 0.0 where it is within the rate, else how many seconds to wait. What is refused does not count.
@@ -56,25 +52,46 @@ class Rates:
             rate: How often it may happen.
             key: Whose count it is. Keys of two limits must differ.
         """
-        if wait := self.known(limit, rate, *key):
+        counted = rate, (limit, *key)
+        if counted in self._refused and (wait := self._believed(counted)):
             return wait
         try:
             wait = await self.limiter.hit(rate, limit, *key)
         except StoreError as error:
-            self.observer.event("limit.error", limit=limit, reason=str(error))
-            return 0.0 if self.open_when_away else AWAY_RETRY
-        if wait:
-            self._remember(wait, (limit, rate, *key))
-            self._told(limit, key, wait)
-        return wait
+            return self._away(limit, error)
+        return self._refuse(counted, wait) if wait else wait
 
-    def _remember(self, wait: float, what: tuple[object, ...]) -> None:
+    async def hit_each(self, counts: Counts) -> float:
+        """As `hit` for each in turn, up to the first that is refused. A key begins with the name of its limit."""
+        if wait := self.known(counts):
+            return wait
+        try:
+            within, wait = await self.limiter.hit_each(counts)
+        except StoreError as error:
+            return self._away(counts.counted[0][1][0], error)
+        return self._refuse(counts.counted[within], wait) if wait else wait
+
+    def _believed(self, counted: Counted) -> float:
+        free, believed = self._refused[counted]
+        now = self.clock.monotonic()
+        if now >= believed:
+            del self._refused[counted]
+            return 0.0
+        return self._told(counted, free - now)
+
+    def _away(self, limit: str, error: StoreError) -> float:
+        self.observer.event("limit.error", limit=limit, reason=str(error))
+        return 0.0 if self.open_when_away else AWAY_RETRY
+
+    def _refuse(self, counted: Counted, wait: float) -> float:
         if len(self._refused) >= _MOST_REFUSED:
             self._refused.clear()
         now = self.clock.monotonic()
-        self._refused[what] = (now + wait, now + min(wait, BELIEVED))
+        self._refused[counted] = (now + wait, now + min(wait, BELIEVED))
+        return self._told(counted, wait)
 
-    def _told(self, limit: str, key: tuple[str, ...], wait: float) -> float:
+    def _told(self, counted: Counted, wait: float) -> float:
+        limit, *key = counted[1]
         self.observer.event("limit.reached", limit=limit, key="/".join(key), wait=round(wait, 3))
         return wait
 

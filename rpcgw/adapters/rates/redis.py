@@ -13,6 +13,7 @@ from rpcgw.adapters.rates.shared import item_of
 from rpcgw.adapters.redis.clients import Client
 from rpcgw.adapters.redis.server import RedisServer
 from rpcgw.api.rates import Rate
+from rpcgw.kernel.ports import Counts
 from rpcgw.kernel.rates import seconds_until_free
 
 PREFIX: Final = "rpcgw:limits"
@@ -36,6 +37,13 @@ class RedisLimiter:
     async def hit(self, rate: Rate, *key: str) -> float:
         """Count one, if that is within the rate; see the port."""
         return await self._server.ask(lambda _: self._hit(rate, _hidden(key)))
+
+    async def hit_each(self, counts: Counts) -> tuple[int, float]:
+        """Count one of each; see the port."""
+        for number, (rate, key) in enumerate(counts.counted):
+            if wait := await self.hit(rate, *key):
+                return number, wait
+        return len(counts.counted), 0.0
 
     async def _hit(self, rate: Rate, key: str) -> float:
         item = item_of(rate)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Final
@@ -12,9 +12,9 @@ from limits import RateLimitItem, RateLimitItemPerSecond
 from limits.storage import SlidingWindowCounterSupport, Storage
 from limits.strategies import SlidingWindowCounterRateLimiter
 
-from rpcgw.adapters.rates.table import Table
+from rpcgw.adapters.rates.table import Entry, Table
 from rpcgw.api.rates import Rate
-from rpcgw.kernel.ports import StoreError
+from rpcgw.kernel.ports import Counts, StoreError
 from rpcgw.kernel.rates import seconds_until_free
 
 _REMEMBERED: Final = 1024
@@ -46,13 +46,27 @@ class SharedLimiter:
     def __init__(self, path: Path | None, now: Callable[[], float]) -> None:
         self._storage = SharedStorage(Table(path), now)
         self._window = SlidingWindowCounterRateLimiter(self._storage)
+        self._entries = lru_cache(_REMEMBERED)(self._prepared)
 
     async def hit(self, rate: Rate, *key: str) -> float:
         """Count one, if that is within the rate; see the port."""
         item = item_of(rate)
         if self._window.hit(item, *key):
             return 0.0
-        previous, left, current, _ = self._storage.get_sliding_window(item.key_for(*key), rate.seconds)
+        return self._wait(rate, key)
+
+    async def hit_each(self, counts: Counts) -> tuple[int, float]:
+        """Count one of each, all of them in one go; see the port."""
+        counted = self._storage.take_each(self._entries(counts))
+        if counted == len(counts.counted):
+            return counted, 0.0
+        return counted, self._wait(*counts.counted[counted])
+
+    def _prepared(self, counts: Counts) -> Sequence[Entry]:
+        return [self._storage.entry(item_of(rate), key) for rate, key in counts.counted]
+
+    def _wait(self, rate: Rate, key: tuple[str, ...]) -> float:
+        previous, left, current, _ = self._storage.get_sliding_window(item_of(rate).key_for(*key), rate.seconds)
         return max(seconds_until_free(rate, previous, current, left), math.ulp(1.0))
 
     async def close(self) -> None:
@@ -78,6 +92,14 @@ class SharedStorage(Storage, SlidingWindowCounterSupport):
     def acquire_sliding_window_entry(self, key: str, limit: int, expiry: int, amount: int = 1) -> bool:
         """Count `amount`, if the weighted count stays within the limit; atomic over processes."""
         return self.table.take(key, limit, expiry, self._now(), amount)
+
+    def entry(self, item: RateLimitItem, key: tuple[str, ...]) -> Entry:
+        """What `take_each` counts with for a key."""
+        return self.table.entry(item.key_for(*key), item.amount, item.get_expiry())
+
+    def take_each(self, entries: Sequence[Entry]) -> int:
+        """As `acquire_sliding_window_entry` for each in turn, up to the first that is refused; how many were not."""
+        return self.table.take_each(entries, self._now())
 
     def get_sliding_window(self, key: str, expiry: int) -> tuple[int, float, int, float]:
         """Count and rest in seconds of the window before, and of this one (which then counts for one window more)."""

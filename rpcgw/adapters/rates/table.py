@@ -15,7 +15,7 @@ import hashlib
 import mmap
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
@@ -34,6 +34,9 @@ _PATIENCE: Final = 1.0
 _PAUSE: Final = 0.0002
 _REMEMBERED: Final = 1024
 """Hashes that are kept: who is counted is counted again."""
+
+Entry = tuple[int, int, int, int]
+"""A key as two numbers, its limit, and its window in seconds."""
 
 
 class Table:
@@ -72,18 +75,42 @@ class Table:
         Raises:
             StoreError: A sibling holds the lock for longer than anybody may.
         """
-        number, (high, low) = int(now // window), self._hash(key)
+        entry = self.entry(key, limit, window)
         self._lock()
         try:
-            at = self._find(high, low)
-            previous, current = self._counts(at, number)
-            if int(previous * self._left(now, window) / window + current) + amount > limit:
-                return False
-            if at is None:
-                at = self._free(high, low, int(now))
-            self._write(at, number, previous, current + amount, (number + 2) * window)
+            return self._taken(entry, now, amount)
         finally:
             self._unlock()
+
+    def entry(self, key: str, limit: int, window: int) -> Entry:
+        """What `take_each` counts with."""
+        return (*self._hash(key), limit, window)
+
+    def take_each(self, entries: Sequence[Entry], now: float) -> int:
+        """Count one more of each in turn, up to the first that would be beyond its limit; how many were counted.
+
+        Raises:
+            StoreError: As `take`.
+        """
+        self._lock()
+        try:
+            for number, entry in enumerate(entries):
+                if not self._taken(entry, now, 1):
+                    return number
+        finally:
+            self._unlock()
+        return len(entries)
+
+    def _taken(self, entry: Entry, now: float, amount: int) -> bool:
+        high, low, limit, window = entry
+        number = int(now // window)
+        at = self._find(high, low)
+        previous, current = self._counts(at, number)
+        if int(previous * self._left(now, window) / window + current) + amount > limit:
+            return False
+        if at is None:
+            at = self._free(high, low, int(now))
+        self._write(at, number, previous, current + amount, (number + 2) * window)
         return True
 
     def look(self, key: str, window: int, now: float) -> tuple[int, int, float]:

@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 
 from rpcgw.api.rates import Rate
-from rpcgw.kernel.ports import StoreError
+from rpcgw.kernel.ports import Counts, StoreError
 from rpcgw.kernel.rates import BELIEVED, Rates, retry_after, seconds_until_free
 from tests.unit.endpoints.house import Clock
 
 TEN = Rate(10, 60)
+BOTH = Counts((TEN, ("address", "a")), (Rate(20, 60), ("address", "everybody")))
 
 
 @pytest.mark.parametrize(
@@ -40,6 +41,9 @@ class Away:
     async def hit(self, rate: Rate, *key: str) -> float:
         raise StoreError("gone")
 
+    async def hit_each(self, counts: Counts) -> tuple[int, float]:
+        raise StoreError("gone")
+
 
 class Full:
     """Nothing is within any rate before so many seconds; `asked` counts who wanted to know."""
@@ -51,6 +55,10 @@ class Full:
     async def hit(self, rate: Rate, *key: str) -> float:
         self.asked += 1
         return self.wait
+
+    async def hit_each(self, counts: Counts) -> tuple[int, float]:
+        self.asked += 1
+        return len(counts.counted) - 1, self.wait
 
 
 class Notes:
@@ -69,7 +77,8 @@ async def test_nobody_can_count(open_when_away: bool, passes: bool) -> None:
     notes = Notes()
     rates = Rates(Away(), notes, Clock(), open_when_away=open_when_away)  # type: ignore[arg-type]
     assert (await rates.hit("address", TEN, "a") == 0.0) is passes
-    assert notes.events == [("limit.error", {"limit": "address", "reason": "gone"})]
+    assert (await rates.hit_each(BOTH) == 0.0) is passes
+    assert notes.events == [("limit.error", {"limit": "address", "reason": "gone"})] * 2
 
 
 async def test_a_limit_that_is_reached_is_told() -> None:
@@ -83,12 +92,23 @@ async def test_a_flood_is_refused_without_asking_for_each_of_it() -> None:
     """Who is refused waits as long as was said, is told how long that still is, and each refusal is told and counted."""
     notes, clock, full = Notes(), Clock(), Full(wait=3.0)
     rates = Rates(full, notes, clock)  # type: ignore[arg-type]
-    assert rates.known("address", TEN, "a") == 0.0
+    assert rates.known(Counts((TEN, ("address", "a")))) == 0.0
     assert await rates.hit("address", TEN, "a") == 3.0
     clock.time += 0.25
     assert [await rates.hit("address", TEN, "a") for _ in range(100)] == [2.75] * 100
-    assert rates.known("address", TEN, "a") == 2.75
+    assert rates.known(Counts((TEN, ("address", "a")))) == 2.75
     assert (full.asked, len(notes.events)) == (1, 102)
+
+
+async def test_several_that_are_counted_together() -> None:
+    """The one that refuses is told and remembered, for whoever is counted with it; the others are within theirs."""
+    notes, clock, full = Notes(), Clock(), Full(wait=3.0)
+    rates = Rates(full, notes, clock)  # type: ignore[arg-type]
+    assert await rates.hit_each(BOTH) == 3.0
+    assert notes.events == [("limit.reached", {"limit": "address", "key": "everybody", "wait": 3.0})]
+    assert await rates.hit_each(Counts((TEN, ("address", "b")), BOTH.counted[1])) == 3.0
+    assert rates.known(Counts(BOTH.counted[0])) == 0.0
+    assert full.asked == 1
 
 
 @pytest.mark.parametrize(
@@ -104,7 +124,7 @@ async def test_others_are_asked_for(limit: str, rate: Rate, key: str) -> None:
     full = Full()
     rates = Rates(full, Notes(), Clock())  # type: ignore[arg-type]
     await rates.hit("address", TEN, "a")
-    assert rates.known(limit, rate, key) == 0.0
+    assert rates.known(Counts((rate, (limit, key)))) == 0.0
     await rates.hit(limit, rate, key)
     assert full.asked == 2
 

@@ -22,7 +22,7 @@ from rpcgw.adapters.rates.shared import SharedLimiter
 from rpcgw.api.rates import Rate
 from rpcgw.endpoints.limited import rated
 from rpcgw.exchange import Entrance
-from rpcgw.kernel.ports import Limiter
+from rpcgw.kernel.ports import Counts, Limiter
 from rpcgw.kernel.rates import Rates
 from tests.golden import mcp_requests as golden
 from tests.golden.mcp_requests import NO_FIELDS, Fields, Row, raw
@@ -177,6 +177,10 @@ class _Outside:
     async def hit(self, rate: Rate, *key: str) -> float:
         await asyncio.sleep(0)
         return await self.here.hit(rate, *key)
+
+    async def hit_each(self, counts: Counts) -> tuple[int, float]:
+        await asyncio.sleep(0)
+        return await self.here.hit_each(counts)
 
 
 COUNTED_BY: dict[str, Callable[[], Limiter]] = {

@@ -13,7 +13,7 @@ import pytest
 from rpcgw.adapters.rates.redis import RedisLimiter
 from rpcgw.adapters.rates.shared import SharedLimiter
 from rpcgw.api.rates import Rate
-from rpcgw.kernel.ports import StoreError
+from rpcgw.kernel.ports import Counts, StoreError
 from tests.support.redis import free_port
 
 SERVERS = {"redis over TLS": "tls_redis", "redis behind Sentinels": "watched", "a Cluster": "cluster"}
@@ -61,6 +61,20 @@ async def test_keys_and_rates_count_apart(kind: str, request: pytest.FixtureRequ
         assert await one.hit(HOURLY, "group", "a") > 0
         assert await one.hit(HOURLY, "group", "b") == 0.0
         assert await one.hit(Rate(5, 7200), "group", "a") == 0.0
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_several_are_counted_up_to_the_first_that_is_full(kind: str, request: pytest.FixtureRequest) -> None:
+    """Two limiters together stay within the narrower count; what is counted there counts for others too."""
+    everybody = (Rate(8, 3600), ("several", "everybody"))
+    a, b = (Counts((HOURLY, ("several", key)), everybody) for key in "ab")
+    async with limiters(kind, request) as (one, other):
+        first = await asyncio.gather(*(each.hit_each(a) for each in (one, other) for _ in range(10)))
+        second = await asyncio.gather(*(each.hit_each(b) for each in (one, other) for _ in range(2)))
+        assert await one.hit(HOURLY, "several", "a") > 0
+    assert sorted(within for within, wait in first) == [0] * 15 + [2] * 5
+    assert sorted(within for within, wait in second) == [1] + [2] * 3
+    assert all((wait == 0.0) is (within == 2) for within, wait in (*first, *second))
 
 
 async def test_a_wait_is_long_enough_and_no_longer(tmp_path: Path) -> None:
