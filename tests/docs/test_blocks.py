@@ -2,7 +2,7 @@
 
 A YAML or Python block that begins with `# path` is that file. `rpcgw` commands that need no daemon are run; of the others
 the command and its options must exist. test_live.py runs those that need one, and curl's and claude's; test_lines.py says
-who runs the lines of other programs.
+who runs the lines of other programs, test_fragments.py takes blocks that are no whole file.
 """
 
 from __future__ import annotations

@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 
+from tests.docs.test_blocks import blocks
 from tests.support.daemon import ROOT, wait_until
 from tests.support.http import Client
 from tests.support.installing import WHEELS, checkout, make, python, typed
@@ -82,14 +83,19 @@ plugin = rpc.Plugin(procedures=[Probe])
 
 
 @pytest.fixture(scope="module")
-def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
-    """A machine in which it is installed, and not started."""
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The source that it is installed from, and in which an operator types."""
     if reason := missing():
         pytest.skip(reason)
+    return checkout(tmp_path_factory.mktemp("source"))
+
+
+@pytest.fixture(scope="module")
+def machine(tmp_path_factory: pytest.TempPathFactory, made: Path) -> Iterator[Machine]:
+    """A machine in which it is installed, and not started."""
     root = tmp_path_factory.mktemp("machine") / "root"
     root.mkdir()
     lay(root)
-    made = checkout(tmp_path_factory.mktemp("source"))
     line = typed("docs/howto/systemd.md", "make install") if Path("/") == SYSTEM else "make wheel"
     done = make(line, made, ROOT=str(root), PYTHON=str(python()))
     assert done.returncode == 0, done.stdout + done.stderr
@@ -143,11 +149,11 @@ def call(machine: Machine, method: str, **params: Any) -> Any:
     return answer.json()["result"]
 
 
-def documented(unit: str) -> str:
-    """The command line by which the documents and a unit's own comment have it started."""
-    page = (ROOT / "docs/howto/systemd.md").read_text("utf-8")
-    [line] = re.findall(rf"^systemctl .*enable --now {re.escape(unit)}.*$", page, re.MULTILINE)
-    return str(line)
+def follow(machine: Machine, made: Path, line: str) -> None:
+    """Type the lines of the page on systemd that `line` is one of, in the source."""
+    page = blocks(ROOT / "docs/howto/systemd.md")
+    [text] = [each.text for each in page if each.kind == "text" and re.search(line, each.text, re.MULTILINE)]
+    machine.run("sh", "-ec", f"cd {made}\n{text}")
 
 
 # -- the units
@@ -168,6 +174,14 @@ def test_little_is_exposed(machine: Machine, unit: str) -> None:
 
 
 # -- its life
+
+
+def test_it_begins_as_the_page_says(machine: Machine, made: Path) -> None:
+    """By the lines that follow `make install`: it serves, and is started again when the machine is."""
+    follow(machine, made, r"\A.*enable --now rpcgw$")
+    wanted = {**SERVING, "UnitFileState": "enabled"}
+    assert machine.show("rpcgw", *wanted) == wanted
+    machine.systemctl("disable", "--now", "rpcgw")
 
 
 def test_it_is_active_once_it_serves(service: Machine) -> None:
@@ -205,23 +219,30 @@ def test_a_refused_reload_is_in_the_status(service: Machine) -> None:
     assert call(service, "Hello.greet", name="Ada") == "Hello, Ada."
 
 
-def test_a_reload_that_is_waited_for(service: Machine) -> None:
+@pytest.fixture
+def waiting(service: Machine, made: Path) -> Iterator[Machine]:
+    """The service with the drop-in for newer versions of systemd, by the page's lines."""
+    follow(service, made, r"notify-reload\.conf$")
+    yield service
+    (service.root / "etc/systemd/system/rpcgw.service.d/notify-reload.conf").unlink()
+    service.systemctl("daemon-reload")
+
+
+def test_a_reload_that_is_waited_for(waiting: Machine) -> None:
     """With the drop-in `systemctl reload` returns once the new generation serves; an older systemd does not know it."""
-    conf = (ROOT / "systemd/rpcgw.service.d/notify-reload.conf").read_text("utf-8")
-    with drop_in(service, "rpcgw.service", conf):
-        if service.version() < NOTIFY_RELOAD:
-            said = service.run("systemd-analyze", "verify", "/etc/systemd/system/rpcgw.service")
-            assert "Failed to parse service type, ignoring: notify-reload" in said
-            return
-        service.systemctl("restart", "rpcgw")
-        for generation in (2, 3):
-            service.systemctl("reload", "rpcgw")
-            told = {**SERVING, "Type": "notify-reload", "StatusText": f"serving, generation {generation}"}
-            assert service.show("rpcgw", *told) == told
-        with changed(service, "/etc/rpcgw/gateway.yaml", "servre: 1\n"):
-            service.systemctl("reload", "rpcgw", code=None)
-            refused = "serving, generation 3; the last reload was refused: /etc/rpcgw/gateway.yaml:1"
-            assert service.show("rpcgw", "StatusText")["StatusText"].startswith(refused)
+    if waiting.version() < NOTIFY_RELOAD:
+        said = waiting.run("systemd-analyze", "verify", "/etc/systemd/system/rpcgw.service")
+        assert "Failed to parse service type, ignoring: notify-reload" in said
+        return
+    waiting.systemctl("restart", "rpcgw")
+    for generation in (2, 3):
+        waiting.systemctl("reload", "rpcgw")
+        told = {**SERVING, "Type": "notify-reload", "StatusText": f"serving, generation {generation}"}
+        assert waiting.show("rpcgw", *told) == told
+    with changed(waiting, "/etc/rpcgw/gateway.yaml", "servre: 1\n"):
+        waiting.systemctl("reload", "rpcgw", code=None)
+        refused = "serving, generation 3; the last reload was refused: /etc/rpcgw/gateway.yaml:1"
+        assert waiting.show("rpcgw", "StatusText")["StatusText"].startswith(refused)
 
 
 def test_its_files_are_rotated_as_the_page_says(service: Machine) -> None:
@@ -374,9 +395,9 @@ class TestSandbox:
 # -- a restart
 
 
-def test_a_restart_refuses_no_connection(service: Machine) -> None:
+def test_a_restart_refuses_no_connection(service: Machine, made: Path) -> None:
     """With rpcgw.socket, by the command that the documents give: each of some clients' connections is answered."""
-    service.run("sh", "-c", documented("rpcgw.socket"))
+    follow(service, made, "enable --now rpcgw.socket")
     answers: Counter[str] = Counter()
     stop = threading.Event()
 
@@ -424,11 +445,11 @@ def queue(machine: Machine) -> Iterator[Machine]:
     machine.systemctl("stop", "test-redis")
 
 
-def test_a_worker_does_what_waits(queue: Machine) -> None:
+def test_a_worker_does_what_waits(queue: Machine, made: Path) -> None:
     """By the command that the documents give: a job of its queue is done, by the user and in the state of the service."""
     probe = queue.root / "var/lib/private/rpcgw/probe"
     probe.unlink(missing_ok=True)
-    queue.run("sh", "-c", documented("rpcgw-worker@rpc_async"))
+    follow(queue, made, "enable --now rpcgw-worker@rpc_async")
     unit = "rpcgw-worker@rpc_async"
     assert queue.show(unit, *SERVING) == SERVING
     queue.run("redis-cli", "XADD", "rpc_async", "*", "message", json.dumps({**JOB, "token": "s3cret-token"}))
