@@ -2,4 +2,5 @@
 
 from rpcgw.cli.main import main
 
-main()
+if __name__ == "__main__":  # a plugin may spawn processes, which import this
+    main()

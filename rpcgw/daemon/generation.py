@@ -15,6 +15,7 @@ import rpcgw
 from rpcgw.api.problems import Problem
 from rpcgw.daemon.backoff import Backoff
 from rpcgw.daemon.channel import Channel, Message
+from rpcgw.daemon.first import Forked, Process
 from rpcgw.daemon.member import CLOSE_WITHIN, Member, problem_from
 from rpcgw.daemon.options import Needs, Options
 from rpcgw.daemon.sockets import address_of
@@ -46,7 +47,7 @@ class Generation:
     What happens is told to `on_ready`, `on_worn` and `on_gone` (a worker), to `on_lost` (the template; `lost` says
     whether nothing has taken its place), and to `on_switched` (a worker has turned methods on or off). `slots` are
     those that ever had a worker; `awaited` those whose next worker is put off. `standbys` are processes that hold the
-    same as the template, and take its place one after the other.
+    same as the template, and take its place one after the other. `forked` is a template that waits already.
     """
 
     def __init__(
@@ -58,6 +59,7 @@ class Generation:
         on_gone: Callable[[Generation, Member, int | None], None],
         on_lost: Callable[[Generation, int | None], None],
         on_switched: Callable[[], None],
+        forked: Forked | None = None,
     ) -> None:
         self.options = options
         self.number = options.generation
@@ -78,7 +80,8 @@ class Generation:
         self._problems: list[Problem] = []
         self._compiled: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         self._backoff: dict[int, Backoff] = {}
-        self._process: asyncio.subprocess.Process | None = None
+        self._forked = forked
+        self._process: Process | None = None
         self._channel: Channel | None = None
         self._standby: Channel | None = None
         self._confirmed = False
@@ -95,12 +98,7 @@ class Generation:
         Raises:
             Refused: with every problem; the template is gone then.
         """
-        self._channel, theirs = Channel.pair()
-        command = [sys.executable, "-P", "-m", "rpcgw.daemon.template", str(theirs.fileno())]
-        self._process = await asyncio.create_subprocess_exec(
-            *command, stdin=subprocess.DEVNULL, pass_fds=[theirs.fileno()], start_new_session=True
-        )
-        theirs.close()
+        self._process, self._channel = await self._begin()
         asyncio.get_running_loop().add_reader(self._channel.fileno(), self._heard)
         self._watching = asyncio.create_task(self._watch(self._process))
         self._channel.send({"do": "compile", "version": rpcgw.__version__, "options": self.options.to_message()})
@@ -110,6 +108,18 @@ class Generation:
             await self.kill()
             raise Refused(self._problems, text)
         self.warnings = self._problems
+
+    async def _begin(self) -> tuple[Process, Channel]:
+        """A template that waits for its order, and the channel to it."""
+        if self._forked is not None:
+            return self._forked, self._forked.channel
+        channel, theirs = Channel.pair()
+        command = [sys.executable, "-P", "-m", "rpcgw.daemon.template", str(theirs.fileno())]
+        process = await asyncio.create_subprocess_exec(
+            *command, stdin=subprocess.DEVNULL, pass_fds=[theirs.fileno()], start_new_session=True
+        )
+        theirs.close()
+        return process, channel
 
     async def populate(self, listeners: Sequence[socket.socket], scraped: Sequence[socket.socket] = ()) -> None:
         """Fork all workers and wait until they are ready; `scraped` are the sockets that only metrics are read from.
@@ -215,7 +225,7 @@ class Generation:
         if self._watching is not None:
             await asyncio.shield(self._watching)  # whoever is told to hurry must not take this along
 
-    async def _watch(self, process: asyncio.subprocess.Process) -> None:
+    async def _watch(self, process: Process) -> None:
         code = await process.wait()
         self._verdict(fit=False)
         self._template_gone(code)

@@ -1,4 +1,6 @@
-"""The supervisor: owns the listening sockets, the order of generations, the signals. Never forks, imports no plugin.
+"""The supervisor: owns the listening sockets, the order of generations, the signals. Imports no plugin.
+
+It forks once, before it has anything to inherit (`rpcgw.daemon.first`).
 
 SIGTERM and SIGINT drain and end with 0 (a second one forces), SIGHUP reloads, SIGUSR1 reopens logs. Standard library
 and asyncio only: what it must know of the configuration reaches it from the template.
@@ -20,6 +22,7 @@ from rpcgw.api.problems import Problem
 from rpcgw.config.reporting import report
 from rpcgw.daemon.crew import Crew
 from rpcgw.daemon.exits import FAILED, MISCONFIGURED, OK
+from rpcgw.daemon.first import Forked, fork_template
 from rpcgw.daemon.generation import Generation, Refused
 from rpcgw.daemon.keeping import Keeping
 from rpcgw.daemon.lines import Lines
@@ -43,14 +46,16 @@ LONGEST_RETRY = 30.0
 
 def run(options: Options) -> int:
     """Serve until told to stop; the exit code: 0 after a stop, 78 where the configuration is at fault, else 1."""
-    return asyncio.run(Supervisor(options, Lines("console" if options.dev else "json")).run())
+    first = fork_template()
+    return asyncio.run(Supervisor(options, Lines("console" if options.dev else "json"), first).run())
 
 
 class Supervisor:
     """One daemon's life."""
 
-    def __init__(self, options: Options, lines: Lines) -> None:
+    def __init__(self, options: Options, lines: Lines, first: Forked | None = None) -> None:
         self._options = options
+        self._first = first
         self._lines = lines
         self._notifier = Notifier(os.environ)
         self._stop = asyncio.Event()
@@ -181,6 +186,7 @@ class Supervisor:
             CannotListen: at the start only.
         """
         bound = tuple(address_of(listener) for listener in self._listeners)
+        forked, self._first = self._first, None
         generation = Generation(
             self._options.following(next(self._numbers), tuple(serving), bound),
             on_ready=self._crew.ready,
@@ -188,6 +194,7 @@ class Supervisor:
             on_gone=self._crew.gone,
             on_lost=self._template_lost,
             on_switched=self._switched,
+            forked=forked,
         )
         self._generations.append(generation)
         began = time.monotonic()

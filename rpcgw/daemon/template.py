@@ -1,8 +1,9 @@
 """The template of a generation: compiles once, which is the check, and forks workers on order.
 
-Runs as `python -m rpcgw.daemon.template DESCRIPTOR`, the descriptor being its end of a channel to the supervisor. It
-has one thread and no event loop, and opens nothing: what a worker owns is made after the fork. What it compiled is what
-all its workers serve, also one that is forked tomorrow, whatever the disk says by then.
+Runs as `python -m rpcgw.daemon.template DESCRIPTOR`, the descriptor being its end of a channel to the supervisor; the
+first one is forked (`rpcgw.daemon.first`). It has one thread and no event loop, and opens nothing: what a worker owns
+is made after the fork. What it compiled is what all its workers serve, also one that is forked tomorrow, whatever the
+disk says by then.
 
 Told: `compile` once, then `fork`; `stand by`, which forks one that takes its place should it be lost; `left` with the
 slot of a worker that was not its own. Tells: `problem` for each, then `compiled` or `refused`; `forked`, `exited`,

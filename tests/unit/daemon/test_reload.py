@@ -268,10 +268,14 @@ def test_settings_that_need_a_restart_are_named_until_they_are_as_they_were(star
 def test_another_version_of_rpcgw_on_disk_is_refused(start: Callable[..., Any]) -> None:
     """After an update old and new processes would not understand each other: the problem says to restart."""
     daemon = start(version="0.0.1")
-    assert daemon.ended() == 78
-    assert f"{daemon.config}: error[restart-needed] rpcgw " in daemon.text
-    assert "0.0.1 runs" in daemon.text
-    assert "restart the daemon" in daemon.text
+    assert daemon.port
+    daemon.signal(signal.SIGHUP)
+    daemon.until_logged("reload.refused")
+    [problem] = daemon.lines("problem")
+    assert (problem["code"], problem["place"]) == ("restart-needed", str(daemon.config))
+    assert "0.0.1 runs" in problem["text"]
+    assert problem["hint"] == "restart the daemon"
+    assert daemon.stop() == 0
 
 
 def test_a_reload_may_move_the_state_directory(start: Callable[..., Any], tmp_path: Path) -> None:

@@ -23,6 +23,12 @@ def alive(pid: int) -> bool:
     return False
 
 
+def hears(pid: int, number: int) -> bool:
+    """Whether a process has a handler for a signal."""
+    caught = next(line for line in Path(f"/proc/{pid}/status").read_text().splitlines() if line.startswith("SigCgt:"))
+    return bool(int(caught.split()[1], 16) >> (number - 1) & 1)
+
+
 class Caller(threading.Thread):
     """A call that takes its time, in the background."""
 
@@ -190,7 +196,7 @@ def test_readiness_goes_first(start: Callable[..., Any]) -> None:
 def test_sigterm_during_the_start_ends_it(start: Callable[..., Any]) -> None:
     """A daemon that is told to stop before it serves does so at once, with 0."""
     daemon = start()
-    daemon.until(lambda: Path(f"/proc/{daemon.process.pid}/task/{daemon.process.pid}/children").read_text(), "template")
+    daemon.until(lambda: hears(daemon.process.pid, signal.SIGTERM), "handler")
     daemon.signal(signal.SIGTERM)
     assert daemon.ended(5) == 0
     assert daemon.lines("ready") == []
