@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from typing import Protocol
 
 from rpcgw.adapters.http.bodies import TooLarge
-from rpcgw.adapters.http.serving import AtHand
+from rpcgw.adapters.http.serving import Exchange
 from rpcgw.adapters.http.state import State
 from rpcgw.adapters.http.whole import Opening
 from rpcgw.exchange import Head
@@ -34,7 +34,7 @@ class Line(Protocol):
         """Close once what is written is out."""
 
 
-class Arrived(AtHand):
+class Arrived(Exchange):
     """One request on a line."""
 
     __slots__ = ("_body", "_line", "_state", "_written")
@@ -69,11 +69,6 @@ class Arrived(AtHand):
     async def gone(self) -> None:
         """Return when the peer has left."""
         await self._line.gone()
-
-    async def write(self, opening: Opening, body: bytes, *, now: bool) -> None:  # noqa: ARG002 -- at once either way
-        """Write the answer; that nobody is left to read it is no error."""
-        if self.put(opening, body):
-            await self._line.taken()
 
     def put(self, opening: Opening, body: bytes) -> bool:
         """Write the answer; whether to wait for its reader."""

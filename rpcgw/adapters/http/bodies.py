@@ -7,7 +7,7 @@ import asyncio
 from aiohttp import StreamReader, web
 from aiohttp.http_exceptions import HttpProcessingError
 
-from rpcgw.exchange import HeaderFields
+from rpcgw.exchange import HeaderFields, Headers
 
 CODINGS = frozenset({"gzip", "deflate", "identity"})
 """The codings that aiohttp takes off by itself, without extra libraries."""
@@ -35,20 +35,15 @@ class TooSlow(Exception):
     """The body did not come in time."""
 
 
-async def read(request: web.Request, limit: int, seconds: float) -> bytes:
+async def read(request: web.BaseRequest, limit: int, seconds: float) -> bytes:
     """The body, at most `limit` bytes of it; one byte more is refused, and so is a declared length above it.
 
     Raises:
         TooLarge, TooSlow, Unreadable, UnknownCoding, UnknownTransfer: see there.
         ConnectionError: the peer left before the body's end.
     """
-    transfer = request.headers.get("Transfer-Encoding")
-    if transfer is not None and transfer.strip().lower() != "chunked":
-        raise UnknownTransfer(transfer)
-    coding = request.headers.get("Content-Encoding")
-    if coding is not None and coding.strip().lower() not in CODINGS:
-        raise UnknownCoding(coding)
-    content = request.content
+    check(request.headers)
+    content, coding = request.content, request.headers.get("Content-Encoding")
     # A body that is still to come may be refused unseen; most are here already.
     if not content.is_eof() and coding is None and (request.content_length or 0) > limit:
         raise TooLarge
@@ -59,6 +54,39 @@ async def read(request: web.Request, limit: int, seconds: float) -> bytes:
             return await _whole(content, limit)
     except TimeoutError as error:
         raise TooSlow from error
+
+
+def check(fields: Headers) -> None:
+    """See that a head names no coding that is not ours to take off.
+
+    Raises:
+        UnknownCoding, UnknownTransfer: It does.
+    """
+    transfer = fields.get("Transfer-Encoding")
+    if transfer is not None and transfer.strip().lower() != "chunked":
+        raise UnknownTransfer(transfer)
+    coding = fields.get("Content-Encoding")
+    if coding is not None and coding.strip().lower() not in CODINGS:
+        raise UnknownCoding(coding)
+
+
+def is_here(content: StreamReader) -> bool:
+    """Whether all of a body is here, and can be read."""
+    return content.is_eof() and content.exception() is None
+
+
+def at_hand(request: web.BaseRequest, limit: int, *, coded: bool) -> bytes:
+    """A body that `is_here`; as `read` gives it. `coded` where its head names a coding.
+
+    Raises:
+        TooLarge, UnknownCoding, UnknownTransfer: see there.
+    """
+    if coded:
+        check(request.headers)
+    body = request.content.read_nowait()
+    if len(body) > limit:
+        raise TooLarge
+    return body
 
 
 async def _whole(content: StreamReader, limit: int) -> bytes:

@@ -10,7 +10,6 @@ import ssl
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import cast
 
 from aiohttp import web
 
@@ -19,8 +18,9 @@ from rpcgw.adapters.http.answers import JSON
 from rpcgw.adapters.http.bounds import Bounds
 from rpcgw.adapters.http.connections import Connection, Connections, Report, Share
 from rpcgw.adapters.http.cors import Cors
+from rpcgw.adapters.http.familiar import Heads
 from rpcgw.adapters.http.front import Front, Tally, Ways
-from rpcgw.adapters.http.handling import attended, handler, head_of, options
+from rpcgw.adapters.http.handling import Handlers, attended, head_of
 from rpcgw.adapters.http.health import Parts, Scrape, add_health
 from rpcgw.adapters.http.selftest import hand_over_trouble
 from rpcgw.adapters.http.serving import Afterwards, Serving
@@ -37,6 +37,8 @@ PLAIN = re.compile(r"[A-Za-z0-9/._~-]+")
 LOOK_EVERY = 1.0
 """Seconds between two looks at connections whose first words are awaited."""
 _BOUNDS = Bounds()
+SHUTDOWN = 0.1
+"""Seconds that aiohttp waits for connections which a drain has left."""
 LAST_WORDS = 1.0
 """Seconds that cut calls have for their closing answer, and cut afterwards for their end."""
 
@@ -70,14 +72,20 @@ class Door:
         servings = [
             Serving(each, report, traffic(each.name), self._state, self._afterwards) for each in in_order(entrances)
         ]
-        app = build(servings, parts=parts, lost=traffic(NOWHERE), scrape=scrape, state=self._state)
-        self._routes = front_routes(servings) if fast_front else {}
+        exact = exact_routes(servings)
+        self._handlers = Handlers(Heads(exact), self._state)
+        app = build(servings, self._handlers, parts=parts, lost=traffic(NOWHERE), scrape=scrape, state=self._state)
+        self._routes = exact if fast_front else {}
         self.tally = Tally()
-        self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
+        self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=SHUTDOWN)
+        self._server: web.Server | None = None
 
     async def open(self, sockets: Sequence[socket.socket]) -> None:
         """Take connections from listening sockets, which the door owns from here on."""
         await self._runner.setup()
+        routed = self._runner.server
+        assert routed is not None, "setup() has made it"
+        self._server = web.Server(self._handlers.direct(routed.request_handler), request_factory=routed.request_factory)
         if self._routes and (trouble := await hand_over_trouble(self._front)):
             self._routes = {}
             self._report("front.off", level="error", reason=trouble)
@@ -146,6 +154,9 @@ class Door:
         await self._afterwards.finish(left, LAST_WORDS)
         if self._looking is not None:
             self._looking.cancel()
+        if self._server is not None:
+            self._server.pre_shutdown()
+            await self._server.shutdown(SHUTDOWN)
         await self._runner.cleanup()
 
     def hurry(self, grace: float, idle: float | None) -> None:
@@ -191,7 +202,13 @@ def in_order(entrances: Sequence[Entrance]) -> Sequence[Entrance]:
 
 
 def build(
-    servings: Sequence[Serving], *, parts: Parts, state: State, lost: Answered, scrape: Scrape | None = None
+    servings: Sequence[Serving],
+    handlers: Handlers,
+    *,
+    parts: Parts,
+    state: State,
+    lost: Answered,
+    scrape: Scrape | None = None,
 ) -> web.Application:
     """The application: health first, then what is served in its order, 404 for the rest; no middleware.
 
@@ -204,13 +221,13 @@ def build(
         entrance = serving.entrance
         for path in spellings(entrance.pattern):
             resource = app.router.add_resource(path)
-            resource.add_route("OPTIONS", options(serving, state, cors if entrance.origins else None))
-            resource.add_route("*", handler(serving, state))
+            resource.add_route("OPTIONS", handlers.options(serving, cors if entrance.origins else None))
+            resource.add_route("*", handlers.of(serving))
             if cors and entrance.origins:
                 cors.add(resource, entrance)
 
     async def not_found(request: web.Request) -> web.StreamResponse:
-        lost(head_of(request, cast(Connection, request.protocol)), 404, 0, len(_NOT_FOUND), 0.0)
+        lost(head_of(request), 404, 0, len(_NOT_FOUND), 0.0)
         return state.respond(Reply(404, _NOT_FOUND, JSON))
 
     app.router.add_route("*", "/{tail:.*}", attended(not_found))
@@ -223,8 +240,8 @@ def spellings(pattern: str) -> tuple[str, ...]:
     return (path, f"{path}/") if path else ("/",)
 
 
-def front_routes(servings: Sequence[Serving]) -> Mapping[str, Serving]:
-    """What the fast front answers, by exact target: paths without a pattern that no client needs to escape."""
+def exact_routes(servings: Sequence[Serving]) -> Mapping[str, Serving]:
+    """Who serves which exact target: paths without a pattern that no client needs to escape."""
     routes: dict[str, Serving] = {}
     for serving in servings:
         if PLAIN.fullmatch(serving.entrance.pattern):

@@ -3,36 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import suppress
 from typing import Final, cast
 
 from aiohttp import web
-from multidict import CIMultiDictProxy
-from yarl import URL
 
 from rpcgw.adapters.http import bodies
 from rpcgw.adapters.http.connections import Connection
 from rpcgw.adapters.http.cors import Cors, is_preflight
+from rpcgw.adapters.http.familiar import Familiar, Heads
 from rpcgw.adapters.http.serving import Exchange, Serving
 from rpcgw.adapters.http.state import State
-from rpcgw.adapters.http.whole import Opening, Whole, is_ordinary
+from rpcgw.adapters.http.whole import Opening, Written, is_ordinary
 from rpcgw.exchange import Head, Reply, settled
 
 _NOT_OURS: Final = frozenset({400, 421})
 """What the Host guard says: a page that reached us under another name hears nothing of what is allowed here."""
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+AnyHandler = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
+_KEPT: Final = Written(last=False)
+_LAST: Final = Written(last=True)
 
 
-class Asked(Exchange[web.StreamResponse]):
-    """A request that aiohttp has read the head of."""
+class Asked(Exchange):
+    """A request that aiohttp has read the head of; `response` is what aiohttp is given in the end."""
 
-    __slots__ = ("_connection", "_request", "_state")
+    __slots__ = ("_coded", "_connection", "_request", "_state", "_written", "response")
 
-    def __init__(self, request: web.Request, connection: Connection, state: State) -> None:
-        super().__init__(head_of(request, connection))
+    def __init__(self, request: web.BaseRequest, connection: Connection, familiar: Familiar, state: State) -> None:
+        super().__init__(familiar.head(connection.peer, unix=connection.unix))
         self._request = request
         self._connection = connection
+        self._coded = familiar.coded
         self._state = state
+        self._written = False
+        self.response: web.StreamResponse = _LAST
 
     @property
     def there(self) -> bool:
@@ -42,32 +48,50 @@ class Asked(Exchange[web.StreamResponse]):
     @property
     def written(self) -> bool:
         """Whether part of an answer is out."""
-        return self._request.writer.output_size > 0
+        return self._written or self._request.writer.output_size > 0
 
     async def read(self, limit: int) -> bytes:
         """The body; see `bodies.read`."""
         return await bodies.read(self._request, limit, self._connection.body)
 
+    def at_hand(self, limit: int) -> bytes:
+        """The body of a request that is here as a whole; see `bodies.at_hand`."""
+        return bodies.at_hand(self._request, limit, coded=self._coded)
+
     async def gone(self) -> None:
         """Return when the peer has left."""
         await self._connection.gone()
 
-    async def write(self, opening: Opening, body: bytes, *, now: bool) -> web.StreamResponse:
-        """Hand the answer to aiohttp, or write it here where something is to happen once the bytes are out."""
-        response: web.StreamResponse
-        if is_ordinary(self._request):
-            response = Whole(opening, body, last=self._state.draining)
-        else:
-            response = self._state.closing(
-                web.Response(status=opening.status, body=body or None, headers=opening.fields)
-            )
-        if now:
-            await _write_whole(self._request, response)
-        return response
+    def put(self, opening: Opening, body: bytes) -> bool:
+        """Write the answer; whether to wait for its reader. What is unusual is aiohttp's to write, while waiting."""
+        request, draining = self._request, self._state.draining
+        if not is_ordinary(request):
+            response = web.Response(status=opening.status, body=body or None, headers=opening.fields)
+            self.response = self._state.closing(response)
+            return True
+        last = draining or not request.keep_alive
+        self.response = _LAST if last else _KEPT
+        connection = self._connection
+        transport = connection.transport
+        if transport is None or transport.is_closing():
+            return False
+        self._written = True
+        transport.write(opening.whole(body, last=last))
+        return connection.writing_paused
 
-    async def stream(self, opening: Opening, pieces: AsyncIterator[bytes]) -> web.StreamResponse:
+    async def taken(self) -> None:
+        """Return when the reader has taken enough of what was written, or has left."""
+        with suppress(ConnectionError):
+            if isinstance(self.response, Written):
+                await self._request.writer.drain()
+            else:
+                await self.response.prepare(self._request)
+                await self.response.write_eof()
+
+    async def stream(self, opening: Opening, pieces: AsyncIterator[bytes]) -> None:
         """Write a stream, chunked on HTTP/1.1."""
         response = self._state.closing(web.StreamResponse(status=opening.status, headers=opening.fields))
+        self.response = response
         try:
             await response.prepare(self._request)
             async for piece in pieces:
@@ -80,26 +104,72 @@ class Asked(Exchange[web.StreamResponse]):
         finally:
             if (close := getattr(pieces, "aclose", None)) is not None:
                 await close()
-        return self._state.closing(response)
+        self._state.closing(response)
 
     def break_off(self) -> None:
         """End the connection."""
         self._connection.end()
 
 
-def handler(serving: Serving, state: State) -> Handler:
-    """The aiohttp handler of an entrance for every method but OPTIONS."""
-    serve = serving.serve
+class Handlers:
+    """The handlers of aiohttp's door; `direct` has a server's requests first, the others are routes'."""
 
-    async def handle(request: web.Request) -> web.StreamResponse:
+    def __init__(self, heads: Heads, state: State) -> None:
+        self._heads = heads
+        self._state = state
+
+    def direct(self, otherwise: AnyHandler) -> AnyHandler:
+        """The handler of a server: exact paths without aiohttp's router, the rest by `otherwise`."""
+        known, answer = self._heads.of, self._answer
+
+        async def handle(request: web.BaseRequest) -> web.StreamResponse:
+            familiar = known(request)
+            if familiar.serving is None:
+                return await otherwise(request)
+            return await answer(familiar.serving, familiar, request)
+
+        return handle
+
+    def of(self, serving: Serving) -> Handler:
+        """The handler of an entrance for every method but OPTIONS."""
+        known, answer = self._heads.of, self._answer
+
+        async def handle(request: web.Request) -> web.StreamResponse:
+            return await answer(serving, known(request), request)
+
+        return handle
+
+    async def _answer(self, serving: Serving, familiar: Familiar, request: web.BaseRequest) -> web.StreamResponse:
         connection = cast(Connection, request.protocol)
-        connection.begin()
+        asked = Asked(request, connection, familiar, self._state)
         try:
-            return await serve(Asked(request, connection, state))
+            rest = serving.begin(asked) if bodies.is_here(request.content) else serving.serve(asked)
+            if rest is not None:
+                connection.begin()
+                await rest
         finally:
             connection.rest()
+        return asked.response
 
-    return handle
+    def options(self, serving: Serving, cors: Cors | None) -> Handler:
+        """The handler for OPTIONS: preflights go to `cors`, anything else asks what methods there are."""
+        entrance, state = serving.entrance, self._state
+        allowed = Reply(204, b"", (("Allow", ", ".join(dict.fromkeys([*entrance.methods, "OPTIONS"]))),))
+
+        async def handle(request: web.Request) -> web.StreamResponse:
+            asked = Asked(request, cast(Connection, request.protocol), self._heads.of(request), state)
+            if entrance.seen is not None:
+                asked.head = entrance.seen(asked.head)
+            verdict = await settled(entrance.admit(asked.head))
+            foreign = isinstance(verdict, Reply) and verdict.status in _NOT_OURS
+            if cors is not None and is_preflight(request) and not foreign:
+                return state.closing(await cors.preflight(request))
+            # The guards hold; which methods there are is told without a token.
+            told = verdict if isinstance(verdict, Reply) and verdict.status not in {401, 405} else allowed
+            await serving.write(asked, told)
+            return asked.response
+
+        return attended(handle)
 
 
 def attended(answer: Handler) -> Handler:
@@ -116,48 +186,7 @@ def attended(answer: Handler) -> Handler:
     return handle
 
 
-def options(serving: Serving, state: State, cors: Cors | None) -> Handler:
-    """The aiohttp handler for OPTIONS: preflights go to `cors`, anything else asks what methods there are."""
-    entrance = serving.entrance
-    allowed = Reply(204, b"", (("Allow", ", ".join(dict.fromkeys([*entrance.methods, "OPTIONS"]))),))
-
-    async def handle(request: web.Request) -> web.StreamResponse:
-        asked = Asked(request, cast(Connection, request.protocol), state)
-        if entrance.seen is not None:
-            asked.head = entrance.seen(asked.head)
-        verdict = await settled(entrance.admit(asked.head))
-        foreign = isinstance(verdict, Reply) and verdict.status in _NOT_OURS
-        if cors is not None and is_preflight(request) and not foreign:
-            return state.closing(await cors.preflight(request))
-        # The guards hold; which methods there are is told without a token.
-        if isinstance(verdict, Reply) and verdict.status not in {401, 405}:
-            return await serving.write(asked, verdict)
-        return await serving.write(asked, allowed)
-
-    return attended(handle)
-
-
-def head_of(request: web.Request, connection: Connection) -> Head:
-    """What is known before the body."""
-    url, fields = request.rel_url, request.headers
-    if request.raw_path[:1] != "/":
-        fields = _fields_of(request)
-    return Head(request.method, url.path, url.raw_query_string, fields, connection.peer, connection.unix)
-
-
-def _fields_of(request: web.Request) -> CIMultiDictProxy[str]:
-    """The fields of a request whose target is a whole URL: its host goes before what Host says (RFC 9112, 3.2.2)."""
-    authority = URL(request.raw_path, encoded=True).raw_authority.rpartition("@")[2]
-    if not authority:
-        return request.headers
-    fields = request.headers.copy()
-    fields["Host"] = authority
-    return CIMultiDictProxy(fields)
-
-
-async def _write_whole(request: web.Request, response: web.StreamResponse) -> None:
-    try:
-        await response.prepare(request)
-        await response.write_eof()
-    except ConnectionError:
-        pass  # the peer has left; what comes after the answer happens all the same
+def head_of(request: web.BaseRequest) -> Head:
+    """What is known before the body, of a request that no entrance has."""
+    connection = cast(Connection, request.protocol)
+    return Familiar(request, None, kept=False).head(connection.peer, unix=connection.unix)

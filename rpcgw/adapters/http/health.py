@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Final, Protocol, cast
+from typing import Final, Protocol
 
 import msgspec
 from aiohttp import web
 
 from rpcgw.adapters.http.answers import JSON
-from rpcgw.adapters.http.connections import Connection
 from rpcgw.adapters.http.handling import attended, head_of
 from rpcgw.adapters.http.state import State
 from rpcgw.api.records import record
@@ -107,5 +106,5 @@ async def _refused(scrape: Scrape, request: web.Request) -> Reply | None:
     """The answer to a scraper that is not admitted."""
     if scrape.admit is None:
         return None
-    who = await settled(scrape.admit(head_of(request, cast(Connection, request.protocol))))
+    who = await settled(scrape.admit(head_of(request)))
     return who if isinstance(who, Reply) else None

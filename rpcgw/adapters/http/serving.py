@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from functools import lru_cache, partial
 from time import perf_counter
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final
 
 from rpcgw.adapters.http import bodies
 from rpcgw.adapters.http.answers import failure, signed, signed_and_varying
@@ -20,9 +20,6 @@ from rpcgw.adapters.http.state import State
 from rpcgw.adapters.http.whole import Opening
 from rpcgw.exchange import Answered, Entrance, Head, HeaderFields, Inbound, Pending, Reply, Settling, Verdict
 from rpcgw.kernel.driving import first_step, resumed
-
-Sent = TypeVar("Sent")
-"""What a door's own code is given once an answer is on its way."""
 
 STOPPING = failure(503, "the server is stopping")
 _BODIES: Final = {
@@ -38,7 +35,7 @@ class SelfCancelled(Exception):
     """A call ended the task that it runs in."""
 
 
-class Exchange(ABC, Generic[Sent]):
+class Exchange(ABC):
     """One request on its connection, as a door holds it: how its body is read and its answer written.
 
     `begun` writes the stream that goes out while its answer is still worked on, if there is one (`Inbound.begin`).
@@ -51,7 +48,7 @@ class Exchange(ABC, Generic[Sent]):
         self.head = head
         self.since = perf_counter()
         self.received = 0
-        self.begun: asyncio.Task[Sent] | None = None
+        self.begun: asyncio.Task[None] | None = None
 
     @property
     @abstractmethod
@@ -68,30 +65,17 @@ class Exchange(ABC, Generic[Sent]):
         """The body; see `bodies.read`."""
 
     @abstractmethod
+    def at_hand(self, limit: int) -> bytes:
+        """The body of a request that is here as a whole; raises what `bodies.read` does."""
+
+    @abstractmethod
     async def gone(self) -> None:
         """Return when the peer has left."""
 
-    @abstractmethod
-    async def write(self, opening: Opening, body: bytes, *, now: bool) -> Sent:
-        """Answer in one piece. Where `now` is false the bytes may go out as soon as this task ends."""
-
-    @abstractmethod
-    async def stream(self, opening: Opening, pieces: AsyncIterator[bytes]) -> Sent:
-        """Answer piece by piece. Ends early, without an error, when the peer leaves; `pieces` is closed either way."""
-
-    @abstractmethod
-    def break_off(self) -> None:
-        """End the connection, so that the peer can tell that what it got is not all."""
-
-
-class AtHand(Exchange[None]):
-    """A request that is here as a whole."""
-
-    __slots__ = ()
-
-    @abstractmethod
-    def at_hand(self, limit: int) -> bytes:
-        """The body. Raises `bodies.TooLarge`."""
+    async def write(self, opening: Opening, body: bytes) -> None:
+        """Answer in one piece; that nobody is left to read it is no error."""
+        if self.put(opening, body):
+            await self.taken()
 
     @abstractmethod
     def put(self, opening: Opening, body: bytes) -> bool:
@@ -100,6 +84,14 @@ class AtHand(Exchange[None]):
     @abstractmethod
     async def taken(self) -> None:
         """Return when the reader has taken enough of what was written, or has left."""
+
+    @abstractmethod
+    async def stream(self, opening: Opening, pieces: AsyncIterator[bytes]) -> None:
+        """Answer piece by piece. Ends early, without an error, when the peer leaves; `pieces` is closed either way."""
+
+    @abstractmethod
+    def break_off(self) -> None:
+        """End the connection, so that the peer can tell that what it got is not all."""
 
 
 class Afterwards:
@@ -143,7 +135,7 @@ class Serving:
         self._opening = lru_cache(64)(lambda status, headers, shown: Opening(status, sign(headers) + shown))
         self._shown = reading(entrance)
 
-    async def serve(self, exchange: Exchange[Sent]) -> Sent:
+    async def serve(self, exchange: Exchange) -> None:
         """Answer one request. Runs in a task that serves nothing else meanwhile, and that a drain may cancel.
 
         Raises:
@@ -151,7 +143,7 @@ class Serving:
         """
         return await self._kept(exchange, self._entered(exchange))
 
-    def begin(self, exchange: AtHand) -> Coroutine[Any, Any, None] | None:
+    def begin(self, exchange: Exchange) -> Coroutine[Any, Any, None] | None:
         """Answer a request that is here as a whole at once, where nothing has to be waited for.
 
         Else give the rest, which is as `serve`, to be awaited in the very task that this was called in.
@@ -179,7 +171,7 @@ class Serving:
             return self._refuse(exchange, error)
         return self._kept(exchange, self._answered_by(exchange, work))
 
-    async def _kept(self, exchange: Exchange[Sent], work: Awaitable[Sent]) -> Sent:
+    async def _kept(self, exchange: Exchange, work: Awaitable[None]) -> None:
         """What `work` writes, or what there is to say where it fails or is cut off."""
         try:
             return await work
@@ -189,14 +181,14 @@ class Serving:
             await _drop(exchange)
             return await self._refuse(exchange, error)
 
-    async def _entered(self, exchange: Exchange[Sent]) -> Sent:
+    async def _entered(self, exchange: Exchange) -> None:
         return await self._judged(exchange, self.entrance.admit(self._seen(exchange)))
 
-    async def _settled(self, exchange: Exchange[Sent], settling: Settling, waiting: object) -> Sent:
+    async def _settled(self, exchange: Exchange, settling: Settling, waiting: object) -> None:
         """The same for a verdict that has to be waited for, as its first step has shown."""
         return await self._judged(exchange, await resumed(settling, waiting))
 
-    async def _judged(self, exchange: Exchange[Sent], verdict: Verdict) -> Sent:
+    async def _judged(self, exchange: Exchange, verdict: Verdict) -> None:
         if isinstance(verdict, Pending):
             verdict = await verdict.settle()
         if isinstance(verdict, Reply):
@@ -207,23 +199,23 @@ class Serving:
             return await self.write(exchange, made)
         return await self._answered_by(exchange, made or self.entrance.answer(verdict, inbound))
 
-    async def _answered_by(self, exchange: Exchange[Sent], work: Awaitable[Reply]) -> Sent:
+    async def _answered_by(self, exchange: Exchange, work: Awaitable[Reply]) -> None:
         reply = await work
         if exchange.begun is None:
             return await self.write(exchange, reply)
         return await self._finish(exchange.begun, reply)
 
-    def _seen(self, exchange: Exchange[Sent]) -> Head:
+    def _seen(self, exchange: Exchange) -> Head:
         """The head, as it is to everybody here."""
         if self.entrance.seen is not None:
             exchange.head = self.entrance.seen(exchange.head)
         return exchange.head
 
-    def _inbound(self, exchange: Exchange[Sent], body: bytes) -> Inbound:
+    def _inbound(self, exchange: Exchange, body: bytes) -> Inbound:
         exchange.received = len(body)
         return Inbound(exchange.head, body, exchange.gone, partial(self._begin, exchange))
 
-    def _put(self, exchange: AtHand, reply: Reply) -> Coroutine[Any, Any, None] | None:
+    def _put(self, exchange: Exchange, reply: Reply) -> Coroutine[Any, Any, None] | None:
         """Write an answer that is ready; what is left to be awaited where its reader is slow."""
         body = reply.body
         assert isinstance(body, bytes), "a stream is never ready"
@@ -234,26 +226,25 @@ class Serving:
             self._after.start(reply.after)
         return exchange.taken() if waits else None
 
-    async def write(self, exchange: Exchange[Sent], reply: Reply) -> Sent:
+    async def write(self, exchange: Exchange, reply: Reply) -> None:
         """Write an answer, count it, and begin what is to happen once its bytes are out."""
         opening, body = self._open(exchange, reply), reply.body
         if isinstance(body, bytes):
             self._tell(exchange, reply.status, len(body))
-            sent = await exchange.write(opening, body, now=reply.after is not None)
+            await exchange.write(opening, body)
         else:
             pieces = _Weighed(body)
             try:
-                sent = await exchange.stream(opening, pieces)
+                await exchange.stream(opening, pieces)
             finally:
                 self._tell(exchange, reply.status, pieces.size)
         if reply.after is not None:
             self._after.start(reply.after)
-        return sent
 
-    def _open(self, exchange: Exchange[Sent], reply: Reply) -> Opening:
+    def _open(self, exchange: Exchange, reply: Reply) -> Opening:
         return self._opening(reply.status, reply.headers, self._shown(exchange.head))
 
-    def _open_again(self, exchange: Exchange[Sent], reply: Reply) -> Opening:
+    def _open_again(self, exchange: Exchange, reply: Reply) -> Opening:
         """As `_open`; requests with the same head mostly have answers with the same one."""
         memo = exchange.head.memo
         if memo is None:
@@ -265,22 +256,21 @@ class Serving:
         memo[self] = reply.headers, opening
         return opening
 
-    def _tell(self, exchange: Exchange[Sent], status: int, sent: int) -> None:
+    def _tell(self, exchange: Exchange, status: int, sent: int) -> None:
         self._answered(exchange.head, status, exchange.received, sent, perf_counter() - exchange.since)
 
-    def _begin(self, exchange: Exchange[Sent], reply: Reply) -> None:
+    def _begin(self, exchange: Exchange, reply: Reply) -> None:
         """Write a stream beside the work on it."""
         assert exchange.begun is None, "a request has one answer"
         exchange.begun = asyncio.get_running_loop().create_task(self.write(exchange, reply))
 
-    async def _finish(self, stream: asyncio.Task[Sent], reply: Reply) -> Sent:
+    async def _finish(self, stream: asyncio.Task[None], reply: Reply) -> None:
         """Wait until a stream is out that was begun before its answer was ready."""
-        sent = await stream
+        await stream
         if reply.after is not None:
             self._after.start(reply.after)
-        return sent
 
-    async def _cut(self, exchange: Exchange[Sent]) -> Sent:
+    async def _cut(self, exchange: Exchange) -> None:
         """A call was cut off: what its stream says last still goes out, or a short answer where there is none."""
         if self._state.cutting and exchange.begun is not None and not exchange.begun.done():
             return await exchange.begun
@@ -293,7 +283,7 @@ class Serving:
             raise asyncio.CancelledError
         return await self._say(exchange, STOPPING)
 
-    async def _refuse(self, exchange: Exchange[Sent], error: Exception) -> Sent:
+    async def _refuse(self, exchange: Exchange, error: Exception) -> None:
         """What an error in handling becomes on the wire."""
         if not exchange.there:  # nobody reads what is said here
             return await self._say(exchange, STOPPING)
@@ -307,10 +297,10 @@ class Serving:
             raise ConnectionResetError("the stream broke")
         return await self.write(exchange, failure(500, "internal error"))
 
-    async def _say(self, exchange: Exchange[Sent], reply: Reply) -> Sent:
+    async def _say(self, exchange: Exchange, reply: Reply) -> None:
         """One of the door's own answers, which no endpoint gave and no metric counts."""
         assert isinstance(reply.body, bytes), "the door's own answers are no streams"
-        return await exchange.write(self._open(exchange, reply), reply.body, now=False)
+        return await exchange.write(self._open(exchange, reply), reply.body)
 
 
 class _Weighed:
@@ -336,7 +326,7 @@ class _Weighed:
             await close()
 
 
-async def _drop(exchange: Exchange[Sent]) -> None:
+async def _drop(exchange: Exchange) -> None:
     """Stop writing a stream that was begun."""
     if exchange.begun is not None:
         exchange.begun.cancel()

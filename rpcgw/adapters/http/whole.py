@@ -1,8 +1,8 @@
-"""An answer in one piece as bytes, and the quick way out for them through aiohttp.
+"""An answer in one piece as bytes, and the quick way out for them past aiohttp's responses.
 
 It says what aiohttp's own response would say, without building it: the fields that an endpoint sends over and over are
 made into bytes once. Only `prepare` and `write_eof` of aiohttp's response are replaced, both public. Anything unusual
-(HTTP/1.0, HEAD, a connection that its client wants closed) goes the long way.
+(HTTP/1.0, HEAD) goes the long way.
 """
 
 from __future__ import annotations
@@ -57,40 +57,29 @@ class Opening:
         return b"%bTransfer-Encoding: chunked\r\nDate: %b\r\n\r\n" % (self.closing if last else self.start, _date())
 
 
-class Whole(web.StreamResponse):
-    """An answer that is ready; the `last` one on its connection says so, and ends it."""
+class Written(web.StreamResponse):
+    """What aiohttp is told of an answer that is out already; one that is the `last` on its connection ends it."""
 
-    def __init__(self, opening: Opening, body: bytes, *, last: bool = False) -> None:
-        super().__init__(status=opening.status)
-        self._ready = opening.whole(body, last=last)
+    def __init__(self, *, last: bool) -> None:
+        super().__init__()
         self._last = last
-        self._sent = False
 
     @property
     def keep_alive(self) -> bool:
         """Whether the connection stays."""
         return not self._last
 
-    async def prepare(self, request: web.BaseRequest) -> AbstractStreamWriter | None:
-        """Write all of it; waits where the reader is slower than this."""
-        if self._sent:
-            return None
-        transport = request.transport
-        if transport is None:
-            raise ConnectionResetError("the peer has left")
-        self._sent = True
-        transport.write(self._ready)
-        if transport.get_write_buffer_size():
-            await request.writer.drain()
+    async def prepare(self, _: web.BaseRequest) -> AbstractStreamWriter | None:
+        """Nothing is left to write."""
         return None
 
     async def write_eof(self, data: bytes = b"") -> None:
         """Nothing is left to write."""
 
 
-def is_ordinary(request: web.Request) -> bool:
-    """Whether a request can be answered the quick way."""
-    return request.version == HttpVersion11 and request.method != "HEAD" and request.keep_alive
+def is_ordinary(request: web.BaseRequest) -> bool:
+    """Whether its answer can be written the quick way."""
+    return request.version == HttpVersion11 and request.method != "HEAD"
 
 
 def _head(status: int, fields: HeaderFields) -> bytes:

@@ -156,16 +156,17 @@ BODIES = [
 ]
 
 
+@pytest.mark.parametrize("at_once", [pytest.param(False, id="in time"), pytest.param(True, id="at once")])
 @pytest.mark.parametrize(("body", "headers", "status"), BODIES)
 async def test_bodies_are_read_within_the_limit(
-    serve: Serve, make_entrance: Make, body: bytes, headers: dict[str, str], status: int
+    serve: Serve, make_entrance: Make, body: bytes, headers: dict[str, str], status: int, *, at_once: bool
 ) -> None:
     """The limit is exact to the byte of the inflated content; what cannot be read is a client's error."""
-    served = await serve(make_entrance())
+    served = await serve(make_entrance(at_once=at_once))
     answer = await served.ask(body=body, **headers)
     assert answer.status == status
     assert answer.header("Content-Type") in ("application/json", None)
-    assert (await served.ask(body=b"{}")).status == 200, "and the server lives on"
+    assert (await served.ask(body=b"{}")).body == b"{}", "and the server lives on"
 
 
 async def test_a_body_in_pieces_is_one_body(serve: Serve, make_entrance: Make) -> None:
@@ -422,17 +423,39 @@ async def test_a_path_that_nothing_is_at_is_told_of(serve: Serve, make_entrance:
     assert [(told["endpoint"], told["status"]) for told in served.requests] == [("none", "404")]
 
 
-async def test_both_ways_out_say_the_same(serve: Serve, make_entrance: Make) -> None:
-    """An answer that is written in one go has the status, fields and body that aiohttp would have sent."""
+WAYS_OUT = [
+    pytest.param("POST / HTTP/1.1\r\nHost: x", False, id="HTTP/1.1"),
+    pytest.param("POST / HTTP/1.1\r\nHost: x\r\nConnection: close", True, id="HTTP/1.1, once"),
+    pytest.param("POST / HTTP/1.0\r\nConnection: keep-alive", False, id="HTTP/1.0 that stays"),
+    pytest.param("POST / HTTP/1.0", True, id="HTTP/1.0"),
+]
+
+
+@pytest.mark.parametrize(("asked", "ends"), WAYS_OUT)
+async def test_all_ways_out_say_the_same(serve: Serve, make_entrance: Make, asked: str, *, ends: bool) -> None:
+    """Written in one go or by aiohttp, an answer has its status, fields and body; the connection stays or ends."""
     fields = (("Content-Type", "application/json"), ("Vary", "Accept-Language"), ("X-Word", "слово"))
-    served = await serve(make_entrance(lambda inbound: Reply(404, b'{"said":"so"}', fields)))
-    quick = await served.ask()
-    slow = await served.ask(Connection="close")
-    assert (quick.status, quick.body) == (slow.status, slow.body) == (404, b'{"said":"so"}')
-    own = {"date", "connection"}
-    said = [[field for field in answer.headers if field[0].lower() not in own] for answer in (quick, slow)]
-    assert said[0] == said[1]
-    assert quick.header("Date")
+    served = await serve(make_entrance(lambda inbound: Reply(404, b'{"said":"so"}', fields), pattern="/"))
+    client = await served.connect()
+    await client.send(f"{asked}\r\nContent-Length: 2\r\n\r\n{{}}".encode())
+    answer = await client.answer()
+    assert (answer.status, answer.body) == (404, b'{"said":"so"}')
+    said = [field for field in answer.headers if field[0].lower() not in {"date", "connection"}]
+    assert said == [*fields, ("Server", "rpcgw"), ("Content-Length", "13")]
+    assert answer.header("Date")
+    if ends:
+        assert await client.ended()
+    else:
+        assert (await client.ask(path="/")).status == 404
+
+
+async def test_who_wants_no_more_is_told_so(serve: Serve, make_entrance: Make) -> None:
+    """An answer after which the connection ends says it (RFC 9112, section 9.6)."""
+    served = await serve(make_entrance(at_once=True))
+    client = await served.connect()
+    answer = await client.ask(body=b"{}", Connection="close")
+    assert (answer.status, answer.header("Connection")) == (200, "close")
+    assert await client.ended()
 
 
 async def test_a_line_break_in_a_field_goes_nowhere(serve: Serve, make_entrance: Make) -> None:

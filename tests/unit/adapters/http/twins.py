@@ -53,12 +53,14 @@ def both(**change: object) -> tuple[Entrance, ...]:
     return (*place.doors, *rpc.entrances(endpoint, policy, calls))
 
 
-async def ask(make: Callable[[], Sequence[Entrance]], raw: bytes, *, fast_front: bool, revision: str | None) -> Said:
+async def ask(
+    make: Callable[[], Sequence[Entrance]], raw: bytes, *, fast_front: bool, revision: str | None, short: bool = True
+) -> Said:
     """What a door of its own says to a request, in a session that was begun with `revision`.
 
-    The slow door takes the long way to every answer.
+    `short` ways to an answer are taken where an endpoint has one; otherwise the long one is taken to every answer.
     """
-    entrances = [entrance if fast_front else replace(entrance, quick=None) for entrance in make()]
+    entrances = [entrance if short else replace(entrance, quick=None) for entrance in make()]
     async with _door(entrances, fast_front=fast_front) as (door, port):
         session = b""
         if revision is not None:
