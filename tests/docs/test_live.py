@@ -20,6 +20,20 @@ from tests.support.daemon import ROOT, RPCGW, Daemon, clean_environment, example
 
 WRITTEN = "http://127.0.0.1:8080"
 """Where the documents say that a daemon is."""
+ADDRESSES = re.compile(rf"{re.escape(WRITTEN)}|https://tools\.example\.com")
+STANDING_FOR = {"METHOD": "Hello.greet", "NAME": "Hello.greet", "key=value": "name=Ada"}
+"""Words that a reader puts something else for."""
+KEPT = """
+import rpcgw as rpc
+
+
+@rpc.procedure("Kept")
+class Kept:
+    @rpc.cache(ttl=60)
+    def price(self) -> int:
+        return 1
+"""
+"""A method whose results are kept, for who is to drop them."""
 ELSEWHERE = re.compile(r"\bcurl\b|\bclaude mcp\b|\brpcgw (serve|reload|sessions|cache)\b|--url\b|make serve|eval ")
 NOT_HERE = {"pipx", "make", "pytest", "python"}
 """Programs whose lines are somebody else's to run: test_lines.py says whose."""
@@ -39,7 +53,7 @@ class Reader:
 
     def __init__(self, place: Path, stack: ExitStack) -> None:
         self.place = place
-        self.environment: dict[str, str] = {}
+        self.environment: dict[str, str] = {"TOKEN": "s3cret"}
         self.tokens: dict[str, str] = {}
         self.done: list[str] = []
         self._home = place / ".home"
@@ -85,8 +99,11 @@ class Reader:
     def _rpcgw(self, words: list[str]) -> None:
         if words[0] == "serve":
             self._serve(words[1:])
-        elif not any(word.isupper() and word.isalpha() for word in words):  # METHOD and NAME stand for something
-            here = [word.replace(WRITTEN, self.served.url) if WRITTEN in word else word for word in words]
+        elif words == ["cache", "clear", "METHOD"]:
+            self.write("plugins/kept.py", KEPT)
+            self._run(["cache", "clear", "Kept.price"])
+        else:
+            here = [ADDRESSES.sub(lambda _: self.served.url, STANDING_FOR.get(word, word)) for word in words]
             if words[0] == "reload":
                 self._reload()
             else:
