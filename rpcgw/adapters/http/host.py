@@ -64,7 +64,7 @@ class Host:
         if rest is not None:
             self._wake(_Begun(context, begin, given, rest, waiting))
             return False
-        if task.cancelling():
+        if parked.cancelled():  # by the work, whether it has taken that back or not
             self._stray = True
             _forgive(task)
         return True

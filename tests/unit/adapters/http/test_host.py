@@ -209,6 +209,34 @@ async def test_who_cancels_the_task_harms_no_later_request(connection: Connectio
     assert done == ["cancelled itself", "waited", "waited"]
 
 
+@pytest.mark.parametrize("taken_back", [False, True])
+async def test_who_cancels_the_task_at_once_harms_no_request_that_comes_right_after(
+    connection: Connection, taken_back: bool
+) -> None:
+    """Not even where it took that back, so that nothing of it is to be seen."""
+    done: list[str] = []
+
+    def work() -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        task.cancel()
+        if taken_back:
+            task.uncancel()
+
+    async def wait() -> None:
+        await asyncio.sleep(0)
+        done.append("waited")
+
+    def both() -> None:
+        connection.host.run(lambda _: work(), None)
+        connection.host.run(lambda _: wait(), None)
+
+    connection.ended.clear()
+    asyncio.get_running_loop().call_soon(both)
+    await asyncio.wait_for(connection.ended.wait(), WAIT)
+    assert done == ["waited"]
+
+
 async def test_a_task_that_hands_in_work_has_it_done_later(connection: Connection) -> None:
     """Two tasks cannot take a step at once."""
     done: list[object] = []
