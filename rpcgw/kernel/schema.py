@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import field
 from enum import Enum
+from functools import cached_property
 from typing import Any, get_args
 
 from pydantic.errors import PydanticInvalidForJsonSchema, PydanticUserError
@@ -74,7 +75,7 @@ def describe(inputs: Collection[Codec], outputs: Collection[Codec]) -> Descripti
     )
 
 
-@record(frozen=True, slots=True)
+@record(frozen=True)
 class Property:
     """One parameter as a schema shows it: its type's fragment, what is said of it, and the JSON of its default."""
 
@@ -84,9 +85,9 @@ class Property:
     required: bool = True
     default: Any = None
 
-    @property
+    @cached_property
     def schema(self) -> JsonSchema:
-        """The fragment with description and default, members in the order of T-08."""
+        """The fragment with description and default, members in the order of T-08; nobody changes it."""
         schema = dict(self.fragment)
         if self.description:
             schema["description"] = self.description

@@ -273,13 +273,14 @@ def _param_doc(made: Property, public: Mapping[str, str], assertions: tuple[str,
         name=made.name,
         description=made.description or made.fragment.get("description", ""),
         required=made.required,
-        schema=encode(redirected(schema, public)),
+        schema=encode(redirected(schema, public) if public else schema),
     )
 
 
 def _result_doc(signature: Signature, fragment: dict[str, Any] | None, public: Mapping[str, str]) -> ResultDoc:
     name = describe_hint(signature.returns) if fragment is not None else "Any"
-    return ResultDoc(name, signature.returns_doc, encode(redirected(fragment or {}, public)))
+    schema = fragment or {}
+    return ResultDoc(name, signature.returns_doc, encode(redirected(schema, public) if public else schema))
 
 
 def _error_docs(signature: Signature) -> Iterator[ErrorDoc]:

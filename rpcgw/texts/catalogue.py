@@ -69,6 +69,10 @@ class Catalogues:
         """What exactly this group's (or the base) catalogue of this language says of a method."""
         return self._methods.get((group, locale), {}).get(method)
 
+    def has(self, group: str, locale: str) -> bool:
+        """Whether there is a catalogue of exactly this group (or the base one) in this language."""
+        return (group, locale) in self._methods
+
     def locales(self, group: str) -> frozenset[str]:
         """The languages that some catalogue of a group, or of all groups, is written in."""
         return frozenset(locale for owner, locale in self._methods if owner in (group, BASE))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 
 from rpcgw.api.locales import canonical, lineage
 from rpcgw.texts.catalogue import BASE, Catalogues, MethodTexts
@@ -16,11 +17,12 @@ class Texts:
     in both, then what the code says. A regional language stands before its parent at each step (`pt-BR`, then `pt`).
     """
 
-    __slots__ = ("_catalogues", "default_locale")
+    __slots__ = ("_catalogues", "_spoken", "default_locale")
 
     def __init__(self, catalogues: Catalogues, default_locale: str = "en") -> None:
         self._catalogues = catalogues
         self.default_locale = canonical(default_locale)
+        self._spoken = lru_cache(maxsize=256)(self._order)
 
     def available(self, group: str) -> frozenset[str]:
         """The languages that a group can be described in; the default language always."""
@@ -53,9 +55,13 @@ class Texts:
         return next((text for texts in self._chain(group, method, locale) if (text := field(texts))), None)
 
     def _chain(self, group: str, method: str, locale: str) -> Iterator[MethodTexts]:
+        for owner, language in self._spoken(group, locale):
+            texts = self._catalogues.texts(owner, language, method)
+            if texts is not None:
+                yield texts
+
+    def _order(self, group: str, locale: str) -> list[tuple[str, str]]:
+        """The catalogues that there are, as owner and language, in the order in which they are asked."""
         languages = dict.fromkeys((*lineage(canonical(locale)), *lineage(self.default_locale)))
-        for owner in (group, BASE):
-            for language in languages:
-                texts = self._catalogues.texts(owner, language, method)
-                if texts is not None:
-                    yield texts
+        asked = ((owner, language) for owner in (group, BASE) for language in languages)
+        return [pair for pair in asked if self._catalogues.has(*pair)]

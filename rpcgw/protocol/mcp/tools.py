@@ -18,7 +18,7 @@ from rpcgw.api.problems import Problem
 from rpcgw.api.records import record
 from rpcgw.kernel.codec import decode
 from rpcgw.kernel.method import Method
-from rpcgw.protocol.mcp.mirrors import Mirror, mirrors_of
+from rpcgw.protocol.mcp.mirrors import KEYWORD, Mirror, mirrors_of
 from rpcgw.protocol.mcp.schemas import Leniency, exact_arrays, inlined
 from rpcgw.protocol.texts import Texts
 
@@ -149,11 +149,14 @@ def _worded(schema: bytes, said: Mapping[str, str]) -> bytes:
     return msgspec.json.encode(read)
 
 
+_MIRRORED: Final = KEYWORD.encode()
+
+
 def _tool(method: Method, settings: ToolSettings, problems: list[Problem]) -> Tool:
     name = method.name if settings.naming == "dotted" else _underscored(method.name)
     problems.extend(_name_problems(method, name))
     schema = decode(method.input_schema)
-    mirrors, wrong = mirrors_of(schema)
+    mirrors, wrong = mirrors_of(schema) if _MIRRORED in method.input_schema else ((), ())
     problems.extend(Problem(method.place, "mcp-header", f"{method.name}: {text}") for text in wrong)
     return Tool(
         name,
