@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import msgspec
 from aiohttp import web
 
@@ -26,6 +28,20 @@ def signed_and_varying(headers: HeaderFields) -> HeaderFields:
     varied = [value for name, value in headers if name.lower() == "vary"]
     kept = tuple(field for field in headers if field[0].lower() != "vary")
     return (*kept, ("Vary", ", ".join([*varied, "Origin"])), *SERVER)
+
+
+_METHODS: Final = (("Allow", "GET, HEAD, POST, DELETE, OPTIONS"),)
+_WITHOUT_A_PATH: Final = {
+    "CONNECT": failure(405, "this is no proxy", _METHODS),
+    "OPTIONS": Reply(204, headers=_METHODS),
+}
+
+
+def refusal(method: str, status: int) -> Reply:
+    """The answer to what no route was found for; paths have routes, all of them."""
+    if (told := _WITHOUT_A_PATH.get(method)) is not None:
+        return told
+    return failure(status, "not found" if status == 404 else "unknown expectation" if status == 417 else "refused")
 
 
 def respond(reply: Reply) -> web.Response:

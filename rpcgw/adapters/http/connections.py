@@ -7,9 +7,9 @@ import heapq
 import socket
 from collections.abc import Callable, Iterator
 from operator import attrgetter
-from typing import Any, Final, Protocol, cast
+from typing import Any, Protocol, cast
 
-from aiohttp import hdrs, web
+from aiohttp import web
 from aiohttp.http_exceptions import ContentEncodingError, HttpProcessingError, LineTooLong
 
 from rpcgw.adapters.http.answers import failure, respond
@@ -248,11 +248,15 @@ class Connection(web.RequestHandler):
 
     def data_received(self, data: bytes) -> None:
         """Note when a head begins to come; a large piece waits for its turn, and until then no more is read."""
-        if self.task is None and self._awaited is None:
-            self._awaited = self._now()
-        if not data or (not self._kept and (len(data) < LARGE or self._turns.take())):
-            super().data_received(data)
-            return
+        if data:  # aiohttp calls this for itself, too
+            if self._awaited is None and self.task is None:
+                self._awaited = self._now()
+            if self._kept or (len(data) >= LARGE and not self._turns.take()):
+                self._keep(data)
+                return
+        super().data_received(data)
+
+    def _keep(self, data: bytes) -> None:
         self._kept += data
         if len(self._kept) == len(data) and self._gate is not None:
             self._gate.hold()
@@ -295,16 +299,6 @@ class Connection(web.RequestHandler):
         if self.transport is not None:
             self.transport.close()
 
-    async def finish_response(
-        self, request: web.BaseRequest, resp: web.StreamResponse, start_time: float | None
-    ) -> tuple[web.StreamResponse, bool]:
-        """Write an answer; what aiohttp refuses (CONNECT, `OPTIONS *`, an unknown Expect) is said in our words."""
-        if isinstance(resp, web.HTTPException):
-            resp = respond(_refusal(request.method, resp.status))
-            if request.method == hdrs.METH_CONNECT:
-                resp.force_close()
-        return await super().finish_response(request, resp, start_time)
-
     def handle_error(
         self,
         request: web.BaseRequest,
@@ -329,19 +323,6 @@ class Connection(web.RequestHandler):
         response = respond(reply)
         response.force_close()
         return response
-
-
-_SERVER_WIDE: Final = Reply(204, headers=(("Allow", "GET, HEAD, POST, DELETE, OPTIONS"),))
-_NO_TUNNEL: Final = failure(405, "this is no proxy", (("Allow", "GET, HEAD, POST, DELETE, OPTIONS"),))
-
-
-def _refusal(method: str, status: int) -> Reply:
-    """The answer to what no route was found for; paths have routes, all of them."""
-    if method == hdrs.METH_CONNECT:
-        return _NO_TUNNEL
-    if method == hdrs.METH_OPTIONS:
-        return _SERVER_WIDE
-    return failure(status, "not found" if status == 404 else "unknown expectation" if status == 417 else "refused")
 
 
 def _too_long(exc: BaseException | None) -> Reply | None:

@@ -113,8 +113,8 @@ class Door:
 
     def _connection(self, connections: Connections) -> Callable[[], Connection]:
         """What makes aiohttp's connections."""
-        server, loop = self._runner.server, asyncio.get_running_loop()
-        assert server is not None, "setup() has made it"
+        server, loop = self._server, asyncio.get_running_loop()
+        assert server is not None, "open() has made it"
         return partial(Connection, server, connections, self._report, loop=loop, bounds=self._bounds, turns=Turns(loop))
 
     def _front(self, connections: Connections) -> Callable[[], Front]:

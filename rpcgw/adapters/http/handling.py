@@ -6,9 +6,10 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
 from typing import Final, cast
 
-from aiohttp import web
+from aiohttp import hdrs, web
 
 from rpcgw.adapters.http import bodies
+from rpcgw.adapters.http.answers import refusal, respond
 from rpcgw.adapters.http.connections import Connection
 from rpcgw.adapters.http.cors import Cors, is_preflight
 from rpcgw.adapters.http.familiar import Familiar, Heads
@@ -122,20 +123,24 @@ class Handlers:
         """The handler of a server: exact paths without aiohttp's router, the rest by `otherwise`."""
         known, answer = self._heads.of, self._answer
 
-        async def handle(request: web.BaseRequest) -> web.StreamResponse:
-            familiar = known(request)
-            if familiar.serving is None:
+        async def routed(request: web.BaseRequest) -> web.StreamResponse:
+            try:
                 return await otherwise(request)
-            return await answer(familiar.serving, familiar, request)
+            except web.HTTPException as error:
+                return _refused(request, error.status)
+
+        def handle(request: web.BaseRequest) -> Awaitable[web.StreamResponse]:
+            familiar = known(request)
+            serving = familiar.serving
+            return routed(request) if serving is None else answer(serving, familiar, request)
 
         return handle
 
     def of(self, serving: Serving) -> Handler:
         """The handler of an entrance for every method but OPTIONS."""
-        known, answer = self._heads.of, self._answer
 
         async def handle(request: web.Request) -> web.StreamResponse:
-            return await answer(serving, known(request), request)
+            return await self._answer(serving, self._heads.of(request), request)
 
         return handle
 
@@ -184,6 +189,14 @@ def attended(answer: Handler) -> Handler:
             connection.rest()
 
     return handle
+
+
+def _refused(request: web.BaseRequest, status: int) -> web.Response:
+    """What aiohttp refuses by itself (CONNECT, `OPTIONS *`, an unknown Expect), in our words."""
+    response = respond(refusal(request.method, status))
+    if request.method == hdrs.METH_CONNECT:
+        response.force_close()
+    return response
 
 
 def head_of(request: web.BaseRequest) -> Head:

@@ -48,10 +48,11 @@ class Turns:
 class Gate:
     """A transport that two may keep from reading who know nothing of each other: its protocol, and whoever holds it."""
 
-    __slots__ = ("_held", "_transport", "_wanted")
+    __slots__ = ("_held", "_transport", "_wanted", "is_closing", "write")
 
     def __init__(self, transport: asyncio.Transport) -> None:
         self._transport = transport
+        self.is_closing, self.write = transport.is_closing, transport.write  # each answer needs them
         self._wanted = True
         self._held = False
 
@@ -65,6 +66,8 @@ class Gate:
 
     def resume_reading(self) -> None:
         """The protocol wants more; it gets that once nobody holds the gate."""
+        if self._wanted:
+            return
         self._wanted = True
         if not self._held:
             self._transport.resume_reading()

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import pytest
+from aiohttp import web
 
 from rpcgw.api.context import ANONYMOUS, Principal
 from rpcgw.exchange import Inbound, Pending, Reply
@@ -464,3 +465,28 @@ async def test_a_line_break_in_a_field_goes_nowhere(serve: Serve, make_entrance:
     answer = await served.ask()
     assert answer.status == 500
     assert answer.header("Set-Cookie") is None
+
+
+async def test_exact_paths_go_past_aiohttps_router(
+    serve: Serve, make_entrance: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is asked for whatever is no exact path of an entrance, and for what aiohttp has a part in."""
+    asked: list[str] = []
+    resolve = web.UrlDispatcher.resolve
+
+    async def resolved(self: web.UrlDispatcher, request: web.Request) -> Any:
+        asked.append(f"{request.method} {request.path}")
+        return await resolve(self, request)
+
+    monkeypatch.setattr(web.UrlDispatcher, "resolve", resolved)
+    served = await serve(make_entrance(at_once=True))
+    before = len(asked)  # the front has tried whether handing over works
+    for method, path in (
+        ("POST", "/call"),
+        ("GET", "/call?x=1"),
+        ("PUT", "/call/"),
+        ("OPTIONS", "/call"),
+        ("POST", "/no"),
+    ):
+        await served.ask(method, path)
+    assert asked[before:] == ["OPTIONS /call", "POST /no"]
