@@ -7,16 +7,17 @@ shape schema, made from the same source by leaving out assertions: a wrong shape
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from collections.abc import Callable, Collection, Hashable
+from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
 from typing import Any, Final
 
 import jsonschema_rs
 
-from rpcgw.kernel.codec import decode
-from rpcgw.kernel.messages import MESSAGES, Errors, Texts, merge, named, refused_by_schema
-from rpcgw.kernel.rewrite import shape
+from rpcgw.kernel.codec import decode, encode
+from rpcgw.kernel.messages import MESSAGES, Errors, Texts, merge, refused_by_schema
+from rpcgw.kernel.rewrite import JsonSchema, shape
+from rpcgw.kernel.rules import Ask, Rules, compile_rules
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +73,16 @@ _KEPT: Final[dict[tuple[object, ...], tuple[Shape | Assertion, Texts]]] = {}
 """Refusals, and the texts that they are worded with, whose identity is part of their key."""
 
 
+def _asking(rule: JsonSchema) -> Ask:
+    return _compiled(encode(rule))
+
+
+@lru_cache(1024)
+def _compiled(rule: bytes) -> Ask:
+    """Methods have most of their rules in common."""
+    return validator(decode(rule)).is_valid
+
+
 class Gate:
     """The two schemas of one method, each compiled when it is first needed.
 
@@ -108,33 +119,43 @@ class Gate:
         It may be one that others were given before: nobody changes it.
         """
         try:
-            right_shape = self.shape.is_valid(arguments)
-            faults = list((self.advertised if right_shape else self.shape).iter_errors(arguments))
+            mistakes = self._mistakes(arguments)
+            if mistakes is None or (mistakes[0] is Assertion and self._explain(arguments, None, texts)):
+                return self._worded(arguments, texts)
+            key = (self, mistakes, id(texts))
+            if (kept := _KEPT.get(key)) is not None:
+                return kept[0]
+            made = self._worded(arguments, texts)
         except ValueError:
             return Shape({"": [texts["no_json"]]})
-        # Formats and the like, which a schema only names, may be wrong elsewhere: all is said at once.
-        said = self._explain(arguments, None, texts) if right_shape else {}
-        if not said and (mistakes := named(faults)):
-            return self._kept(Assertion if right_shape else Shape, mistakes, faults, texts)
+        if len(_KEPT) >= MOST_KEPT:
+            _KEPT.clear()
+        refusal = replace(made, memo={})
+        _KEPT[key] = refusal, texts
+        return refusal
+
+    def _mistakes(self, arguments: dict[str, Any]) -> tuple[type[Shape | Assertion], tuple[Hashable, ...]] | None:
+        """Which rules of whole arguments are broken, where the refusal is worded by them alone."""
+        for kind, rules in self._rules:
+            broken = None if rules is None else rules.broken(arguments)
+            if broken is None:
+                return None
+            if broken:
+                return kind, tuple(broken)
+        return None
+
+    @cached_property
+    def _rules(self) -> tuple[tuple[type[Shape | Assertion], Rules | None], ...]:
+        """What is asked first, and what is asked of arguments of the right shape."""
+        schema = decode(self._schema)
+        return (Shape, compile_rules(shape(schema), _asking)), (Assertion, compile_rules(schema, _asking))
+
+    def _worded(self, arguments: dict[str, Any], texts: Texts) -> Shape | Assertion:
+        right_shape = self.shape.is_valid(arguments)
+        faults = (self.advertised if right_shape else self.shape).iter_errors(arguments)
         refused, unclear = refused_by_schema(faults, texts)
         if right_shape:
-            return Assertion(merge(said, refused, only_refused=False))
+            # Formats and the like, which a schema only names, may be wrong elsewhere: all is said at once.
+            return Assertion(merge(self._explain(arguments, None, texts), refused, only_refused=False))
         said = self._explain(arguments, unclear, texts) if unclear else {}
         return Shape(merge(said, refused, only_refused=True))
-
-    def _kept(
-        self,
-        kind: type[Shape | Assertion],
-        mistakes: Hashable,
-        faults: Sequence[jsonschema_rs.ValidationError],
-        texts: Texts,
-    ) -> Shape | Assertion:
-        """The refusal of mistakes whose words are always the same, as it was made when they first came."""
-        key = (self, kind, mistakes, id(texts))
-        kept = _KEPT.get(key)
-        if kept is None:
-            if len(_KEPT) >= MOST_KEPT:
-                _KEPT.clear()
-            refused, _ = refused_by_schema(faults, texts)
-            kept = _KEPT[key] = (kind(refused, {}), texts)
-        return kept[0]

@@ -6,7 +6,7 @@ advertised). Both give the same keys, so one table of texts serves both, and a c
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import jsonschema_rs
@@ -149,7 +149,7 @@ _UNCLEAR = frozenset({"anyOf", "oneOf", "propertyNames", "not", "minItems", "max
 """Keywords whose faults say little: the type behind them has better words."""
 
 
-_WORDED = frozenset({"type", "enum", "const", *_FACTS}) - _UNCLEAR
+WORDED = frozenset({"type", "enum", "const", *_FACTS}) - _UNCLEAR
 """Keywords whose faults are worded by their schema alone, whatever the value."""
 
 
@@ -226,29 +226,6 @@ def refused_by_schema(
     for path, text in listed.items():
         errors[path] = [text]
     return errors, unclear
-
-
-def named(faults: Iterable[jsonschema_rs.ValidationError]) -> tuple[Hashable, ...]:
-    """Names of faults of whole arguments that are always worded alike; none where one of them is no such fault.
-
-    A name is a rule of the schema, whatever comes in: a client cannot make one up.
-    """
-    names: list[Hashable] = []
-    for fault in faults:
-        name = _name(fault)
-        if name is None:
-            return ()
-        names.append(name)
-    return tuple(names)
-
-
-def _name(fault: jsonschema_rs.ValidationError) -> Hashable | None:
-    steps = fault.schema_path
-    if steps == ["required"]:
-        return str(fault.kind.value)
-    if len(steps) != 3 or steps[0] != "properties" or steps[2] not in _WORDED:
-        return None
-    return None if steps[2] == "type" and len(fault.kind.value) > 1 else (steps[1], steps[2])
 
 
 _Told = tuple[list[Any], str, Any]

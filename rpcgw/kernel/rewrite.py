@@ -121,9 +121,10 @@ _ASSERTIONS = frozenset(
         "unevaluatedProperties",
     }
 )
-_NOTES = frozenset(
+NOTES = frozenset(
     {"title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly", "$comment", "discriminator"}
 )
+"""Keywords that refuse nothing."""
 
 
 def strip_assertions(schema: JsonSchema) -> JsonSchema:
@@ -132,7 +133,7 @@ def strip_assertions(schema: JsonSchema) -> JsonSchema:
     Every step widens what is accepted. `oneOf` becomes `anyOf`, since branches that were told apart by an assertion
     overlap without it; `not` and `if` go, since what they negate would shrink.
     """
-    shape = {k: v for k, v in schema.items() if k not in _ASSERTIONS and k not in _NOTES and not k.startswith("x-")}
+    shape = {k: v for k, v in schema.items() if k not in _ASSERTIONS and k not in NOTES and not k.startswith("x-")}
     if "prefixItems" not in schema and schema.get("maxItems") != 0:
         shape.pop("minItems", None)
         shape.pop("maxItems", None)

@@ -6,6 +6,8 @@ from typing import Any
 
 import jsonschema_rs
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from rpcgw.kernel.codec import encode
 from rpcgw.kernel.gate import _KEPT, MOST_KEPT, Assertion, Gate, Shape, validator
@@ -18,7 +20,10 @@ SCHEMA = {
         "n": {"type": "integer", "minimum": 1},
         "tags": {"type": "array", "items": {"type": "string"}},
         "either": {"anyOf": [{"type": "string"}, {"type": "integer"}]},
+        "node": {"$ref": "#/$defs/Node"},
+        "colour": {"enum": ["red", 1], "title": "Colour"},
     },
+    "$defs": {"Node": {"type": "object", "properties": {"n": {"type": "integer"}, "q": {"$ref": "#/$defs/Node"}}}},
     "required": ["q"],
     "additionalProperties": False,
 }
@@ -60,6 +65,24 @@ def test_a_mistake_that_is_made_again_is_refused_as_before(first: dict[str, Any]
     assert one.refuse(second) is one.refuse(first)
 
 
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(-3, 9) | st.floats(allow_nan=False) | st.text(max_size=3),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from("qn"), inner, max_size=2),
+    max_leaves=4,
+)
+ARGUMENTS = st.dictionaries(st.sampled_from(["q", "n", "tags", "either", "node", "colour", "x"]), VALUES, max_size=5)
+ASKED_BEFORE = gate()
+
+
+@given(arguments=ARGUMENTS)
+def test_whoever_was_refused_before_each_refusal_is_the_same(arguments: dict[str, Any]) -> None:
+    """A gate with many refusals behind it says what a new one says: the kind, the words and their order."""
+    if not ASKED_BEFORE.accepts(arguments):
+        said, new = ASKED_BEFORE.refuse(arguments), gate().refuse(arguments)
+        assert said == new
+        assert list(said.errors) == list(new.errors)
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -91,7 +114,7 @@ def test_what_the_types_say_is_asked_each_time() -> None:
 def test_no_more_refusals_are_kept_than_may_be() -> None:
     """However many methods there are, and whoever tries all of their rules."""
     names = [f"p{number}" for number in range(MOST_KEPT + 10)]
-    one = Gate(encode({"properties": {name: {"type": "string"} for name in names}}), lambda *_: {})
+    one = Gate(encode({"type": "object", "properties": {name: {"type": "string"} for name in names}}), lambda *_: {})
     for name in names:
         assert one.refuse({name: 1}).errors == {name: ["must be a string"]}
     assert len(_KEPT) <= MOST_KEPT
