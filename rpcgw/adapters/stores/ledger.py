@@ -5,8 +5,11 @@ Of a call its id is kept until its end was told, an hour at most; no address, no
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from functools import lru_cache
+from itertools import chain
+from operator import attrgetter
 from typing import Any, Final, Protocol, TypeVar
 
 from rpcgw.kernel.ports import StoreError
@@ -21,8 +24,11 @@ OPEN_FOR: Final = 3600
 """Seconds after which nobody tells the end of a call any more."""
 RECENT: Final = 100
 MOST_ROWS: Final = 100_000
+_AT_ONCE: Final = 1000
+_REMEMBERED: Final = 64
 
 _Done = TypeVar("_Done")
+_Told = TypeVar("_Told", Begun, Ended)
 
 
 class Cursor(Protocol):
@@ -35,18 +41,12 @@ class Cursor(Protocol):
     def fetchall(self) -> list[Any]:
         """The rows that it found."""
 
-    def executemany(self, statement: Any, values: Any, /) -> Any:
-        """Run a statement once for each row of values."""
-
 
 class Connection(Protocol):
     """An open database that commits each statement by itself, outside of BEGIN and COMMIT."""
 
     def execute(self, statement: Any, values: Any = ..., /) -> Cursor:
         """Run one statement."""
-
-    def cursor(self) -> Cursor:
-        """Something that runs one statement with many values."""
 
     def close(self) -> None:
         """Give it back."""
@@ -136,13 +136,24 @@ class Ledger:
         return connection.execute(statement.replace("?", self._mark), values)
 
     def _written(self, connection: Connection, told: Sequence[Told]) -> list[bool]:
-        begun = [(each.at, each.site, each.tool, each.client, each.call) for each in told if isinstance(each, Begun)]
-        if begun:
-            connection.cursor().executemany(_INSERT.replace("?", self._mark), begun)
-        return [isinstance(each, Begun) or self._ended(connection, each) for each in told]
+        begun = [each for each in told if isinstance(each, Begun)]
+        ended = [each for each in told if isinstance(each, Ended)]
+        for some in _parts(begun):
+            self._run(connection, _of_many(_INSERT, 5, len(some)), *chain.from_iterable(map(_BEGINNING, some)))
+        found = chain.from_iterable(self._all_ended(connection, some) for some in _parts(ended))
+        return [isinstance(each, Begun) or next(found) for each in told]
+
+    def _all_ended(self, connection: Connection, ended: Sequence[Ended]) -> list[bool]:
+        """Write all ends at once where each has its beginning, which is usual, else one by one."""
+        calls = {(each.site, each.call) for each in ended}
+        (open_ones,) = self._run(connection, _of_many(_OPEN, 2, len(calls)), *chain.from_iterable(calls)).fetchall()[0]
+        if open_ones < len(ended):
+            return [self._ended(connection, each) for each in ended]
+        self._run(connection, _of_many(_ENDS, 4, len(ended)), *chain.from_iterable(map(_ENDING, ended)))
+        return [True] * len(ended)
 
     def _ended(self, connection: Connection, end: Ended) -> bool:
-        return self._run(connection, _END, end.outcome, end.ms, end.site, end.call).rowcount > 0
+        return self._run(connection, _END, *_ENDING(end)).rowcount > 0
 
     def _pruned(self, connection: Connection, now: int, keep: int) -> int:
         self._run(connection, _FORGET, now - OPEN_FOR)
@@ -177,6 +188,20 @@ class Ledger:
         return int(found[0][0]) if found else None
 
 
+def _parts(told: Sequence[_Told]) -> Iterator[Sequence[_Told]]:
+    """As many at a time as one statement may have values for."""
+    return (told[at : at + _AT_ONCE] for at in range(0, len(told), _AT_ONCE))
+
+
+@lru_cache(_REMEMBERED)
+def _of_many(statement: str, columns: int, count: int) -> str:
+    """A statement with `count` rows of values.
+
+    All of them in one go: between two statements a thread gives up the interpreter, and waits to get it back.
+    """
+    return statement.format(rows=", ".join([f"({', '.join('?' * columns)})"] * count))
+
+
 def _where(query: Query, since: int) -> tuple[str, list[object]]:
     """The condition of a query; each filter is a value, never part of the statement."""
     given = (query.site, query.tool, query.client, query.outcome)
@@ -187,9 +212,20 @@ def _where(query: Query, since: int) -> tuple[str, list[object]]:
     ]
 
 
+_BEGINNING: Final = attrgetter("at", "site", "tool", "client", "call")
+_ENDING: Final = attrgetter("outcome", "ms", "site", "call")
 _FILTERS: Final = ("site = ?", "tool = ?", "client = ?", "COALESCE(outcome, 'open') = ?")
-_INSERT: Final = "INSERT INTO webmcp_uses (at, site, tool, client, call) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
+_INSERT: Final = "INSERT INTO webmcp_uses (at, site, tool, client, call) VALUES {rows} ON CONFLICT DO NOTHING"
+_OPEN: Final = (
+    "WITH told (site, call) AS (VALUES {rows}) SELECT COUNT(*) FROM told CROSS JOIN webmcp_uses AS uses "
+    "WHERE uses.site = told.site AND uses.call = told.call"
+)
 _END: Final = "UPDATE webmcp_uses SET outcome = ?, ms = ?, call = NULL WHERE site = ? AND call = ?"
+_ENDS: Final = (
+    "WITH told (outcome, ms, site, call) AS (VALUES {rows}) "
+    "UPDATE webmcp_uses SET outcome = told.outcome, ms = told.ms, call = NULL FROM told "
+    "WHERE webmcp_uses.site = told.site AND webmcp_uses.call = told.call"
+)
 _FORGET: Final = "UPDATE webmcp_uses SET call = NULL WHERE call IS NOT NULL AND at < ?"
 _PRUNE: Final = "DELETE FROM webmcp_uses WHERE at < ?"
 _GROUPS: Final = (

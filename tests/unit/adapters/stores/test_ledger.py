@@ -103,6 +103,22 @@ def test_only_the_first_end_counts(ledger: Ledger) -> None:
     assert [use.outcome for use in uses(ledger)] == ["ok"]
 
 
+def test_ends_of_one_batch_are_told_apart(ledger: Ledger) -> None:
+    """One that finds its beginning, one that has none, and one that comes a second time; each row has its own end."""
+    ledger.write([begun("1" * 16), begun("2" * 16)])
+    ends = [ended("2" * 16, "error", 2), ended("3" * 16), ended("1" * 16, "ok", 1), ended("2" * 16, "ok", 4)]
+    assert ledger.write(ends) == [True, False, True, False]
+    assert sorted((use.outcome, use.ms) for use in uses(ledger)) == [("error", 2), ("ok", 1)]
+
+
+def test_a_large_batch(ledger: Ledger) -> None:
+    """Any number of calls is written at once, more than a statement has room for too; each row has its own end."""
+    calls = [f"{number:016}" for number in range(20_000)]
+    ends = [ended(call, ms=number) for number, call in enumerate(calls)]
+    assert ledger.write([*map(begun, calls), *ends]) == [True] * 40_000
+    assert sorted(use.ms for use in uses(ledger) if use.ms is not None) == list(range(20_000))
+
+
 def test_a_beginning_that_comes_twice(ledger: Ledger) -> None:
     """The id of an open call stands for one row."""
     assert ledger.write([begun("1" * 16), begun("1" * 16)]) == [True, True]
