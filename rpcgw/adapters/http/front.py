@@ -254,7 +254,11 @@ class Front(asyncio.Protocol):
 
     def _answer(self, serving: Serving, arrived: Arrived) -> Work | None:
         """Answer, and give what is left to be waited for, if anything is."""
-        rest = serving.begin(arrived)
+        try:
+            rest = serving.begin(arrived)
+        except BaseException:  # what nobody may hold back; there will be no answer
+            self.end()
+            raise
         return None if rest is None else self._serve(serving, rest)
 
     async def _serve(self, serving: Serving, rest: Coroutine[Any, Any, None]) -> None:
@@ -265,6 +269,9 @@ class Front(asyncio.Protocol):
         except Exception as error:  # noqa: BLE001 -- not even a failure could be told to the client
             self.ways.report("http.failed", endpoint=serving.entrance.name, exception=error)
             self.end()
+        except BaseException:
+            self.end()
+            raise
 
     def _rest(self) -> None:
         """An answer is out: go on with what came meanwhile."""

@@ -107,3 +107,19 @@ KNOWN = compile_tokens(
 def test_a_plugin_knows_further_tokens(token: str, expected: Principal | Denied) -> None:
     """What the configuration says of a token holds; of all others a validator may say whose they are."""
     assert KNOWN.holder(token, 2000.0) == expected
+
+
+class Odd(BaseException):
+    """No Exception."""
+
+
+@pytest.mark.parametrize("error", [KeyError, SystemExit, GeneratorExit, asyncio.CancelledError, Odd])
+def test_a_validator_that_raises_lets_nobody_in(error: type[BaseException]) -> None:
+    """Whatever it is; who has failed is the validator, and its words are kept back."""
+
+    def validator(token: str) -> Principal | None:
+        raise error(token)
+
+    said = compile_tokens("Ufo-RPC-Token", [], validator).holder("s3cret", 0.0)
+    assert isinstance(said, Denied)
+    assert (said.failed, error.__name__ in said.value, "s3cret" in said.value) == (True, True, False)

@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from rpcgw.adapters.http import front, heads
-from rpcgw.exchange import Inbound, Reply
+from rpcgw.api.context import ANONYMOUS
+from rpcgw.exchange import Head, Inbound, Reply, Verdict
 from tests.support.certificates import FIRST
 from tests.unit.adapters.http.wires import Wire, settle
 
@@ -100,6 +101,30 @@ async def test_what_a_connection_keeps_of_its_last_head(
     gc.collect()
     assert sum(isinstance(each, heads.Fields) for each in gc.get_objects()) == kept
     assert tally(served) == (6, 0)
+
+
+class Untold(BaseException):
+    """What no door makes an answer of."""
+
+
+@pytest.mark.parametrize("before", [0, 2], ids=["the first request", "a later one"])
+async def test_a_connection_ends_on_which_no_answer_will_come(
+    serve_fast: Serve, make_entrance: Make, before: int
+) -> None:
+    """Its client need not wait for one, nor does a drain."""
+
+    def admit(head: Head) -> Verdict:
+        if head.headers.get("x-last") is not None:
+            raise Untold
+        return ANONYMOUS
+
+    asyncio.get_running_loop().set_exception_handler(lambda *_: None)
+    served = await serve_fast(replace(make_entrance(admit=admit), quick=lambda *_: None))
+    client = await served.connect()
+    for _ in range(before):
+        assert (await client.ask(body=b"{}")).status == 200
+    await client.send(REQUEST.replace(b"\r\n\r\n", b"\r\nX-Last: 1\r\n\r\n"))
+    assert await client.ended()
 
 
 async def test_a_request_in_two_packets_is_the_fronts(serve_fast: Serve, make_entrance: Make) -> None:
