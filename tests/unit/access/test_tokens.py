@@ -1,5 +1,6 @@
 """Who holds a token."""
 
+import asyncio
 import hashlib
 
 import pytest
