@@ -248,12 +248,15 @@ class Connection(web.RequestHandler):
 
     def data_received(self, data: bytes) -> None:
         """Note when a head begins to come; a large piece waits for its turn, and until then no more is read."""
-        if data:  # aiohttp calls this for itself, too
-            if self._awaited is None and self.task is None:
-                self._awaited = self._now()
-            if self._kept or (len(data) >= LARGE and not self._turns.take()):
-                self._keep(data)
-                return
+        if not data:  # aiohttp calls itself to go on where it has paused; mostly it has not
+            if self._gate is not None and not self._gate.wanted:
+                super().data_received(data)
+            return
+        if self._awaited is None and self.task is None:
+            self._awaited = self._now()
+        if self._kept or (len(data) >= LARGE and not self._turns.take()):
+            self._keep(data)
+            return
         super().data_received(data)
 
     def _keep(self, data: bytes) -> None:

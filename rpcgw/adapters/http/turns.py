@@ -46,14 +46,17 @@ class Turns:
 
 
 class Gate:
-    """A transport that two may keep from reading who know nothing of each other: its protocol, and whoever holds it."""
+    """A transport that two may keep from reading who know nothing of each other: its protocol, and whoever holds it.
 
-    __slots__ = ("_held", "_transport", "_wanted", "is_closing", "write")
+    `wanted` says that the protocol has not paused it.
+    """
+
+    __slots__ = ("_held", "_transport", "is_closing", "wanted", "write")
 
     def __init__(self, transport: asyncio.Transport) -> None:
         self._transport = transport
         self.is_closing, self.write = transport.is_closing, transport.write  # each answer needs them
-        self._wanted = True
+        self.wanted = True
         self._held = False
 
     def __getattr__(self, name: str) -> Any:
@@ -61,14 +64,14 @@ class Gate:
 
     def pause_reading(self) -> None:
         """The protocol wants nothing more for now."""
-        self._wanted = False
+        self.wanted = False
         self._transport.pause_reading()
 
     def resume_reading(self) -> None:
         """The protocol wants more; it gets that once nobody holds the gate."""
-        if self._wanted:
+        if self.wanted:
             return
-        self._wanted = True
+        self.wanted = True
         if not self._held:
             self._transport.resume_reading()
 
@@ -81,6 +84,6 @@ class Gate:
     def release(self) -> None:
         """Let come what the protocol wants."""
         self._held = False
-        if self._wanted:
+        if self.wanted:
             with suppress(RuntimeError):
                 self._transport.resume_reading()

@@ -2,7 +2,7 @@
 
 It says what aiohttp's own response would say, without building it: the fields that an endpoint sends over and over are
 made into bytes once. Only `prepare` and `write_eof` of aiohttp's response are replaced, both public. Anything unusual
-(HTTP/1.0, HEAD) goes the long way.
+(HEAD, a connection of HTTP/1.0 that is kept) goes the long way.
 """
 
 from __future__ import annotations
@@ -78,8 +78,11 @@ class Written(web.StreamResponse):
 
 
 def is_ordinary(request: web.BaseRequest) -> bool:
-    """Whether its answer can be written the quick way."""
-    return request.version == HttpVersion11 and request.method != "HEAD"
+    """Whether its answer can be written the quick way.
+
+    That is in HTTP/1.1, whoever asked (RFC 9110, section 6.2), but for clients of HTTP/1.0 that want to go on.
+    """
+    return request.method != "HEAD" and (request.version == HttpVersion11 or not request.keep_alive)
 
 
 def _head(status: int, fields: HeaderFields) -> bytes:

@@ -6,6 +6,7 @@ import asyncio
 import gzip
 import zlib
 from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -179,6 +180,30 @@ async def test_a_body_in_pieces_is_one_body(serve: Serve, make_entrance: Make) -
         await client.send(piece)
         await asyncio.sleep(0)
     assert (await client.answer()).body == b"abcdef"
+
+
+@pytest.mark.parametrize("at_once", [pytest.param(False, id="in time"), pytest.param(True, id="at once")])
+async def test_what_is_inflated_by_and_by_is_one_body(serve: Serve, make_entrance: Make, *, at_once: bool) -> None:
+    """More than aiohttp inflates in one go; it pauses and goes on although nothing more comes."""
+    body = bytes(4_000_000)
+    served = await serve(replace(make_entrance(at_once=at_once), max_body_bytes=len(body)))
+    client = await served.connect()
+    for _ in range(2):
+        async with asyncio.timeout(10):
+            answer = await client.ask(body=gzip.compress(body), Content_Encoding="gzip")
+        assert answer.body == body
+
+
+async def test_more_requests_than_are_read_ahead_are_all_answered(serve: Serve, make_entrance: Make) -> None:
+    """While so many wait aiohttp stops reading; it goes on although nothing more comes."""
+    served = await serve(make_entrance(at_once=True))
+    client = await served.connect()
+    asked = [b"%03d" % number for number in range(300)]
+    # Chunks, which the front leaves to aiohttp.
+    head = b"POST /call HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
+    await client.send(b"".join(head + chunked(body) for body in asked))
+    async with asyncio.timeout(10):
+        assert [(await client.answer()).body for _ in asked] == asked
 
 
 @pytest.mark.parametrize("begun", [pytest.param(b"", id="nothing came yet"), pytest.param(b"x", id="it has begun")])
