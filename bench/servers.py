@@ -11,6 +11,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
+from compileall import compile_dir
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -100,6 +101,7 @@ def running(program: Program, *, elsewhere: int = 0) -> Iterator[Running]:
         for path, text in program.files.items():
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
             (folder / path).write_text(text, "utf-8")
+        compile_dir(folder, quiet=1)  # plugins have their bytecode at every start but their first
         command = [part.replace("{port}", str(port)).replace("{folder}", name) for part in program.command]
         began = time.perf_counter()
         with (folder / "log").open("wb") as log:

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from rpcgw.cli import scaffold
-from rpcgw.cli.options import DEFAULT_FILES
+from rpcgw.cli.plain import DEFAULT_FILES
 from rpcgw.config.editing import modeline, schema_file
 
 _NAME = re.compile(r"[a-z][a-z0-9]*([-_][a-z0-9]+)*")

@@ -10,11 +10,10 @@ from urllib.parse import urlsplit
 
 import click
 
+from rpcgw.cli.plain import DEFAULT_FILES
 from rpcgw.daemon.options import Options
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
-
-DEFAULT_FILES = ("gateway.yaml", "gateway.yml")
 
 
 class UnknownNameError(click.UsageError):

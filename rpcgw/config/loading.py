@@ -16,6 +16,7 @@ from rpcgw.config.assembling import Chosen
 from rpcgw.config.building import Surroundings, build_settings
 from rpcgw.config.catalogues import CatalogueFile
 from rpcgw.config.gathering import gather, read_sources
+from rpcgw.config.parsing import read
 from rpcgw.config.routes import no_routes
 from rpcgw.config.settings import Settings
 from rpcgw.config.sources import Sources
@@ -68,7 +69,9 @@ def load(path: str, *, environment: str | None = None, env: Mapping[str, str], d
 def attempt(path: str, *, environment: str | None = None, env: Mapping[str, str], dev: bool = False) -> Attempt:
     """The same for whoever has more to say of it than what is wrong; arguments are those of `load`. Never raises."""
     sources = read_sources(path, env=env, chosen=Chosen(environment, dev))
-    return _attempt(sources, environment=environment, env=env, dev=dev)
+    attempted = _attempt(sources, environment=environment, env=env, dev=dev)
+    read.cache_clear()
+    return attempted
 
 
 def compile_settings(

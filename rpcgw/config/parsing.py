@@ -11,8 +11,9 @@ reads by itself: its words are those that people see.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from functools import lru_cache
 from typing import Any
 
 import yaml
@@ -65,6 +66,13 @@ def core_value(text: str) -> Atom:
 
 def parse(text: str, file: str) -> tuple[Node | None, list[Problem]]:
     """The one document of a YAML file, or None where it is empty or cannot be read, with what is wrong in it."""
+    node, problems = read(text, file)
+    return node, list(problems)
+
+
+@lru_cache(maxsize=16)
+def read(text: str, file: str) -> tuple[Node | None, Sequence[Problem]]:
+    """The same, remembered: one configuration is walked several times. `read.cache_clear()` forgets it."""
     if not _READ_OTHERWISE.search(text):
         with suppress(_Refused, yaml.YAMLError, ValueError, OverflowError):
             reading = _Reading(text, file, _FAST)

@@ -19,7 +19,6 @@ from dataclasses import replace
 from itertools import count
 
 from rpcgw.api.problems import Problem
-from rpcgw.config.reporting import report
 from rpcgw.daemon.crew import Crew
 from rpcgw.daemon.exits import FAILED, MISCONFIGURED, OK
 from rpcgw.daemon.first import Forked, fork_template
@@ -363,6 +362,8 @@ class Supervisor:
 
 
 def _tell_a_person(refused: Refused) -> int:
+    from rpcgw.config.reporting import report  # noqa: PLC0415 -- loaded where there is something to report
+
     for line in report(refused.problems, colour=sys.stderr.isatty()):
         _print(line)
     if refused.text:

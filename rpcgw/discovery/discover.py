@@ -48,7 +48,9 @@ def normalised(name: str) -> str:
 
 def _installed(dists: Iterable[Distribution], origin: Origin, root: str) -> Iterator[Candidate]:
     for dist in dists:
-        # Metadata takes its time to read, and most distributions bring no plugin.
+        # Both take their time to read, and most distributions bring no plugin.
+        if ENTRY_POINT_GROUP not in (dist.read_text("entry_points.txt") or ""):
+            continue
         points = dist.entry_points.select(group=ENTRY_POINT_GROUP)
         if not points or "Name" not in dist.metadata:
             continue  # without a name it is a broken leftover of an uninstalled package

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import partial
 from itertools import chain
+from typing import Final
 
 from rpcgw.api.errors import ConfigError
 from rpcgw.api.problems import Place, Problem, errors
@@ -94,15 +95,19 @@ def compile_gateway(loaded: Loaded, imported: Imported, plugin_catalogues: Layer
     )
 
 
+UNTUNED: Final = Tuning()
+
+
 def _tunings(settings: Settings, table: MethodTable) -> Tunings:
     """By group and method, only where something differs from the defaults."""
     made: dict[tuple[str, str], Tuning] = {}
     for group in table.groups:
+        common = _tuning(settings.calls_of(group))
         for version in table.versions(group):
             for name in table.methods(group, version) or {}:
-                own = settings.calls_of_method(group, name)
-                made[group, name] = _tuning(own)
-    return {key: tuning for key, tuning in made.items() if tuning != Tuning()}
+                own = name in settings.methods
+                made[group, name] = _tuning(settings.calls_of_method(group, name)) if own else common
+    return {key: tuning for key, tuning in made.items() if tuning != UNTUNED}
 
 
 def _tuning(own: CallSettings) -> Tuning:

@@ -72,6 +72,8 @@ def _fill(
 ) -> tuple[dict[str, object], list[Problem]]:
     arguments: dict[str, object] = {}
     problems: list[Problem] = []
+    if _takes_nothing(procedure):
+        return arguments, problems
     hints = _hints(procedure)
     for parameter in list(inspect.signature(procedure).parameters.values())[first:]:
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
@@ -83,6 +85,14 @@ def _fill(
         elif fitting or parameter.default is parameter.empty:
             problems.append(_unfilled(procedure, parameter, fitting, provided))
     return arguments, problems
+
+
+def _takes_nothing(procedure: Any) -> bool:
+    """Whether it is a class without a constructor: to ask for the signature of `object` takes milliseconds."""
+    plain: Any = object
+    return isinstance(procedure, type) and all(
+        getattr(procedure, name) is getattr(plain, name) for name in ("__init__", "__new__")
+    )
 
 
 def _hints(procedure: Callable[..., Any]) -> Mapping[str, Any]:

@@ -120,7 +120,7 @@ def standalone(
     change: Callable[[JsonSchema], JsonSchema] = lambda schema: schema,
 ) -> JsonSchema:
     """A schema with the components that it reaches in its own `$defs`, and nothing that only OpenRPC knows."""
-    keys = reached(root, components)
+    keys = reached(root, components) if components else set()
     names = names_of(keys, components)
 
     def localise(schema: JsonSchema) -> JsonSchema:

@@ -52,6 +52,8 @@ class Texts:
         return self._first(group, method, locale, lambda texts: texts.result) or code or None
 
     def _first(self, group: str, method: str, locale: str, field: Callable[[MethodTexts], str | None]) -> str | None:
+        if not self._spoken(group, locale):
+            return None
         return next((text for texts in self._chain(group, method, locale) if (text := field(texts))), None)
 
     def _chain(self, group: str, method: str, locale: str) -> Iterator[MethodTexts]:
