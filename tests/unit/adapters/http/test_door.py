@@ -408,6 +408,30 @@ async def test_pipelined_requests_are_answered_in_order(serve: Serve, make_entra
     assert [(await client.answer()).body for _ in range(2)] == [b"1", b"2"]
 
 
+@pytest.mark.parametrize("at_once", [pytest.param(False, id="in time"), pytest.param(True, id="at once")])
+async def test_aiohttps_slow_reader_is_waited_for(serve: Serve, make_entrance: Make, *, at_once: bool) -> None:
+    """No further request is begun while answers pile up; all are there for who reads on."""
+    begun: list[int] = []
+
+    def answer(_: Inbound) -> Reply:
+        begun.append(1)
+        return Reply(200, bytes(300_000))
+
+    entrance = make_entrance(answer)
+    served = await serve(replace(entrance, quick=lambda _, inbound: answer(inbound)) if at_once else entrance)
+    client = await served.connect()
+    head = b"POST /call HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
+    await client.send((head + chunked()) * 100)
+    async with asyncio.timeout(30):
+        while not any(getattr(held, "writing_paused", False) for held in served.door._connections):
+            await asyncio.sleep(0.01)
+    count = len(begun)
+    await asyncio.sleep(0.05)
+    assert len(begun) == count < 100
+    for _ in range(100):
+        assert len((await client.answer()).body) == 300_000
+
+
 async def test_each_answer_is_counted_once(serve: Serve, make_entrance: Make) -> None:
     """By the entrance's name and the status, whether it was answered, refused or too large."""
     served = await serve(make_entrance())
