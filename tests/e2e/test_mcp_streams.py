@@ -187,8 +187,8 @@ def test_a_stateless_call_streams_what_it_says_and_then_its_answer(slow: Daemon)
         "Content-Language: en",
         "Vary: Accept-Language, Origin",
         "Server: rpcgw",
-        "Transfer-Encoding: chunked",
         "Connection: close",
+        "Transfer-Encoding: chunked",
     ]
     final = f'{{"jsonrpc":"2.0","id":7,"result":{{{DONE},"resultType":"complete",{SERVER}}}}}'
     assert body == events(progress(1), progress(2), final)

@@ -35,12 +35,13 @@ class Line(Protocol):
 
 
 class Arrived(Exchange):
-    """One request on a line."""
+    """One request on a line, the `last` one where its client says so."""
 
-    __slots__ = ("_body", "_line", "_state", "_written")
+    __slots__ = ("_body", "_last", "_line", "_state", "_written")
 
-    def __init__(self, asked: Head, body: bytes, line: Line, state: State) -> None:
+    def __init__(self, asked: Head, body: bytes, line: Line, state: State, *, last: bool = False) -> None:
         super().__init__(asked)
+        self._last = last
         self._written = False
         self._body = body
         self._line = line
@@ -73,7 +74,7 @@ class Arrived(Exchange):
     def put(self, opening: Opening, body: bytes) -> bool:
         """Write the answer; whether to wait for its reader."""
         line = self._line
-        line.last = last = self._state.draining
+        line.last = last = self._last or self._state.draining
         self._written = True
         return line.put(opening.whole(body, last=last))
 
@@ -85,7 +86,7 @@ class Arrived(Exchange):
         """Write a stream, chunked."""
         try:
             self._written = True
-            await self._send(opening.chunked(last=self._state.draining))
+            await self._send(opening.chunked(last=self._last or self._state.draining))
             async for piece in pieces:
                 if piece:
                     await self._send(b"%x\r\n%b\r\n" % (len(piece), piece))
@@ -96,7 +97,7 @@ class Arrived(Exchange):
         finally:
             if (close := getattr(pieces, "aclose", None)) is not None:
                 await close()
-        self._line.last = self._state.draining
+        self._line.last = self._last or self._state.draining
 
     async def _send(self, data: bytes) -> None:
         if self._line.put(data):

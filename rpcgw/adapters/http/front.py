@@ -57,12 +57,13 @@ class Ways:
 class Known:
     """A head that came on a connection: how its requests are answered, and where in the bytes their bodies are."""
 
-    __slots__ = ("answer", "begin", "end", "head", "lead")
+    __slots__ = ("answer", "begin", "end", "head", "last", "lead")
 
     def __init__(self, request: heads.Request, head: Head, answer: Callable[[Arrived], Work | None]) -> None:
         self.lead = request.lead
         self.begin = len(request.lead)
         self.end = self.begin + request.length
+        self.last = request.last
         self.head = head
         self.answer = answer
 
@@ -247,7 +248,7 @@ class Front(asyncio.Protocol):
         if self._host.kept:
             self._host.close()
             self._host = Host(self._loop, self._rest)
-        if self._host.run(known.answer, Arrived(known.head, body, self, self.ways.state)):
+        if self._host.run(known.answer, Arrived(known.head, body, self, self.ways.state, last=known.last)):
             self._rest()
         else:
             self.task = self._host.task

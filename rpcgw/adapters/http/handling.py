@@ -92,6 +92,8 @@ class Asked(Exchange):
     async def stream(self, opening: Opening, pieces: AsyncIterator[bytes]) -> None:
         """Write a stream, chunked on HTTP/1.1."""
         response = self._state.closing(web.StreamResponse(status=opening.status, headers=opening.fields))
+        if not self._request.keep_alive:
+            response.headers["Connection"] = "close"
         self.response = response
         try:
             await response.prepare(self._request)

@@ -21,6 +21,8 @@ _PLAIN: Final = bytes([9, *range(32, 127)])
 _BLANKS: Final = " \t"
 _LONGEST_LENGTH: Final = 10
 """Digits of the longest Content-Length: more could overflow somewhere."""
+_LAST: Final = "close"
+_CONNECTIONS: Final = frozenset({"keep-alive", _LAST})
 _UNUSUAL: Final = frozenset(
     {"content-encoding", "expect", "http2-settings", "te", "trailer", "transfer-encoding", "upgrade"}
 )
@@ -40,12 +42,14 @@ class Fields:
 class Request:
     """What a head says: the target as it was sent, the fields, and how many bytes of body follow.
 
-    `lead` is the head with its `END`, and `memo` is `rpcgw.exchange.Head.memo`.
+    `lead` is the head with its `END`, and `memo` is `rpcgw.exchange.Head.memo`. The `last` one on a connection says so:
+    nothing that comes after it is a request (RFC 9112, section 9.6).
     """
 
-    __slots__ = ("fields", "lead", "length", "memo", "target")
+    __slots__ = ("fields", "last", "lead", "length", "memo", "target")
 
     def __init__(self, lead: bytes, target: str, fields: Fields, length: int) -> None:
+        self.last = (fields.get("connection") or "").lower() == _LAST
         self.lead = lead
         self.target = target
         self.fields = fields
@@ -95,7 +99,7 @@ def _values(lines: list[str]) -> dict[str, str] | None:
         if not colon or not name.replace("-", "a").isalnum() or name in values or value.strip(_BLANKS) != value:
             return None
         values[name] = value
-    if values.keys() & _UNUSUAL or values.get("connection", "keep-alive").lower() != "keep-alive":
+    if values.keys() & _UNUSUAL or values.get("connection", "keep-alive").lower() not in _CONNECTIONS:
         return None
     return values
 

@@ -46,7 +46,6 @@ OTHERS = [
     pytest.param({"path": "/v7"}, 200, id="a path by a pattern"),
     pytest.param({"Transfer_Encoding": "chunked", "body": b"1\r\nx\r\n0\r\n\r\n"}, 200, id="chunks"),
     pytest.param({"body": b"x" * 1001}, 413, id="a body over the limit"),
-    pytest.param({"Connection": "close"}, 200, id="a connection that is to end"),
 ]
 
 
@@ -59,9 +58,29 @@ async def test_anything_else_is_handed_over(
     client = await served.connect()
     assert (await client.ask(body=b"{}")).status == 200
     assert (await client.ask(**asked)).status == status
-    if asked.get("Connection") != "close":
-        assert (await client.ask(body=b"{}")).body == b"{}"
+    assert (await client.ask(body=b"{}")).body == b"{}"
     assert tally(served) == (1, 1)
+
+
+async def test_a_connection_ends_after_the_request_that_says_so(serve_fast: Serve, make_entrance: Make) -> None:
+    """It is answered like any other, and the answer says that it is the last one (RFC 9112, section 9.6)."""
+    served = await serve_fast(make_entrance())
+    client = await served.connect()
+    assert (await client.ask(body=b"{}")).header("Connection") is None
+    answer = await client.ask(body=b"{}", Connection="close")
+    assert (answer.status, answer.header("Connection")) == (200, "close")
+    assert await client.ended()
+    assert tally(served) == (2, 0)
+
+
+async def test_nothing_is_served_after_the_last_request(serve_fast: Serve, make_entrance: Make) -> None:
+    """What came with it is no request (RFC 9112, section 9.6)."""
+    served = await serve_fast(make_entrance())
+    client = await served.connect()
+    await client.send(REQUEST.replace(b"\r\n", b"\r\nConnection: close\r\n", 1) + REQUEST)
+    assert (await client.answer()).body == b"{}"
+    assert await client.ended()
+    assert (len(served.requests), tally(served)) == (1, (1, 0))
 
 
 PAGES = [
